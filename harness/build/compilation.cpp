@@ -1,0 +1,359 @@
+// Runs the compiler, judges how it ended, and leaves an object, a depfile and a record in any case.
+#include "compilation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+
+#include "build_record.h"
+#include "diagnostics.h"
+#include "files.h"
+#include "object_audit.h"
+#include "ptxas.h"
+#include "sandbox.h"
+#include "sha256.h"
+#include "source_check.h"
+#include "supervise.h"
+#include "toolchain.h"
+
+namespace kb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t replayed_lines = 20;
+
+/// One compiler run: how it ended and what it said.
+struct CompilerRun {
+  Outcome outcome;
+  std::string diagnostics;
+  std::vector<KernelResources> resources;
+  BuildStatus status = BuildStatus::ok;
+  std::string reason;
+};
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+std::string mebibytes_text(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+bool mentions(const std::string& text, std::initializer_list<std::string_view> phrases) {
+  return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view phrase) {
+    return text.find(phrase) != std::string::npos;
+  });
+}
+
+// True for "error:", "error  :" and "error #20:" but not for "errors.hpp".
+bool announces_error(std::string_view line) {
+  for (size_t at = line.find("error"); at != std::string_view::npos;
+       at = line.find("error", at + 1)) {
+    const size_t next = line.find_first_not_of(' ', at + 5);
+    if (next != std::string_view::npos && (line[next] == ':' || line[next] == '#')) return true;
+  }
+  return false;
+}
+
+// The first line that announces an error, else the last line; at most 300 bytes of it.
+std::string error_line(const std::string& text) {
+  std::string_view rest = text;
+  std::string_view line;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > 0) line = rest.substr(0, end);
+    if (announces_error(line)) break;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  size_t length = std::min<size_t>(line.size(), 300);
+  while (length < line.size() && length > 0 && (line[length] & 0xc0) == 0x80) --length;
+  return std::string(line.substr(0, length));
+}
+
+// Fills in status and reason. The text is a candidate's to choose, so it may only pick between
+// different ways of having failed.
+void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
+  const Outcome& outcome = run->outcome;
+  const std::string& text = run->diagnostics;
+  const auto set = [run](BuildStatus status, std::string reason) {
+    run->status = status;
+    run->reason = std::move(reason);
+  };
+  const std::string said = error_line(text);
+  if (outcome.timed_out) {
+    set(BuildStatus::timeout, "the compiler was stopped after " + seconds_text(settings.timeout_s));
+  } else if (outcome.over_memory) {
+    set(BuildStatus::out_of_memory,
+        "the compiler used more than " + mebibytes_text(settings.memory_bytes));
+  } else if (outcome.exit_code == 0) {
+    set(BuildStatus::ok, "");
+  } else if (uses_cu2cpp && outcome.exit_code == 3) {
+    set(BuildStatus::unsupported, said);
+  } else if (outcome.peak_bytes > settings.memory_bytes / 2 &&
+             mentions(text,
+                      {"out of memory", "bad_alloc", "memory exhausted", "Cannot allocate"})) {
+    set(BuildStatus::out_of_memory,
+        "the compiler ran into the limit of " + mebibytes_text(settings.memory_bytes));
+  } else if (outcome.signal == SIGXFSZ ||
+             mentions(text, {"File size limit exceeded", "File too large", "signal 25"})) {
+    set(BuildStatus::compile_error,
+        "the compiler wrote a file larger than " + mebibytes_text(settings.output_bytes));
+  } else if (outcome.exit_code > 128 || (outcome.exit_code == 4 && mentions(text, {"internal"})) ||
+             mentions(text, {"died due to signal", "signal terminated program"})) {
+    set(BuildStatus::crash,
+        said.empty() ? "the compiler was ended by signal " + std::to_string(outcome.exit_code - 128)
+                     : said);
+  } else {
+    set(BuildStatus::compile_error,
+        said.empty() ? "the compiler failed with exit code " + std::to_string(outcome.exit_code)
+                     : said);
+  }
+}
+
+class Compilation {
+ public:
+  Compilation(const Options& options, const CompileCommand& command, const Settings& settings)
+      : options_(options),
+        command_(command),
+        settings_(settings),
+        record_path_(command.object + ".build.json") {}
+
+  int run() {
+    // A record must never stand beside an object that it does not describe.
+    remove_file(record_path_);
+    remove_file(command_.object);
+    describe_command();
+    prepare_sandbox();
+    CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
+    if (run.status == BuildStatus::ok) audit(&run);
+    if (!options_.cuda_check.empty()) check_cuda_syntax(&run);
+    if (run.status != BuildStatus::ok) stop_if_disk_is_full();
+    record(run);
+    if (run.status != BuildStatus::ok) replace_object();
+    complete_depfile();
+    write_file_atomically(record_path_, to_json(record_));
+    replay(run);
+    if (sandbox_fd_ >= 0) close(sandbox_fd_);
+    if (run.status == BuildStatus::ok || !settings_.strict) return 0;
+    return run.outcome.exit_code != 0 ? run.outcome.exit_code : 1;
+  }
+
+ private:
+  void describe_command() {
+    record_.source = command_.source;
+    record_.command = command_.words;
+    record_.compiler =
+        options_.compiler_id.empty() ? command_.compiler_name() : options_.compiler_id;
+    record_.library = library_policy_name(options_.library);
+    const auto hash = sha256_file(command_.source);
+    if (!hash) throw std::runtime_error("cannot read the source " + command_.source);
+    record_.source_sha256 = *hash;
+  }
+
+  void prepare_sandbox() {
+    SandboxRules& rules = rules_;
+    allow_toolchain(command_, &rules);
+    if (!options_.cuda_check.empty()) {
+      CompileCommand check;
+      check.words = options_.cuda_check;
+      allow_toolchain(check, &rules);
+    }
+    rules.read_files.push_back(command_.source);
+    for (const std::string& file : command_.read_files) rules.read_files.push_back(file);
+    for (const std::string& file : options_.allow_files) rules.read_files.push_back(file);
+    for (const std::string& folder : options_.allow_read) rules.read_directories.push_back(folder);
+    for (const std::string& folder : options_.allow_write) {
+      rules.write_directories.push_back(folder);
+    }
+    rules.write_directories.push_back(folder_of(command_.object));
+    if (!command_.depfile.empty()) rules.write_directories.push_back(folder_of(command_.depfile));
+    rules.write_directories.push_back(temporary_.path());
+    if (settings_.sandbox == SandboxMode::off) return;
+    if (landlock_available()) {
+      sandbox_fd_ = make_sandbox(rules);
+      record_.compile_sandbox = "landlock";
+    } else if (settings_.sandbox == SandboxMode::required) {
+      throw std::runtime_error("KB_COMPILE_SANDBOX=landlock, but this kernel has no Landlock");
+    }
+  }
+
+  CompilerRun run_compiler(const std::vector<std::string>& words, bool uses_cu2cpp) {
+    CompilerRun run;
+    PtxasReader ptxas;
+    HeadAndTail kept;
+    LineSplitter lines([&](std::string_view line) {
+      if (!ptxas.take(line)) kept.add(line);
+    });
+    Launch launch;
+    launch.words = words;
+    launch.temporary_directory = temporary_.path();
+    launch.timeout_s = settings_.timeout_s;
+    launch.memory_bytes = settings_.memory_bytes;
+    launch.file_bytes = settings_.output_bytes;
+    launch.sandbox_fd = sandbox_fd_;
+    run.outcome =
+        run_supervised(launch, signals_, [&](std::string_view bytes) { lines.append(bytes); });
+    if (run.outcome.interrupted_by != 0) end_interrupted(run.outcome.interrupted_by);
+    lines.finish();
+    run.diagnostics = kept.text();
+    run.resources = ptxas.kernels();
+    classify(&run, settings_, uses_cu2cpp);
+    return run;
+  }
+
+  std::string check_object() const { return command_.object + ".cuda_check.o"; }
+
+  // Leaves nothing half done and dies the way the build tool expects.
+  [[noreturn]] void end_interrupted(int signal) {
+    unlink(command_.object.c_str());
+    unlink(check_object().c_str());
+    std::error_code ignored;
+    fs::remove_all(temporary_.path(), ignored);
+    std::signal(signal, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    raise(signal);
+    _exit(128 + signal);
+  }
+
+  void audit(CompilerRun* run) {
+    std::error_code error;
+    record_.object_bytes = fs::file_size(command_.object, error);
+    if (error) {
+      run->status = BuildStatus::compile_error;
+      run->reason = "the compiler reported success but wrote no object";
+      return;
+    }
+    if (sandbox_fd_ < 0) {
+      if (const auto problem = check_source(command_, rules_)) {
+        run->status = BuildStatus::compile_error;
+        run->reason = *problem;
+        return;
+      }
+    }
+    const ObjectAudit audit = audit_object(command_.object);
+    record_.static_constructors = audit.static_constructors;
+    if (!audit.problem) return;
+    run->status = BuildStatus::compile_error;
+    run->reason = *audit.problem;
+  }
+
+  // On the CPU route: is it CUDA at all? g++ accepts things in the rewritten source that nvcc does
+  // not, and the other way round.
+  void check_cuda_syntax(CompilerRun* run) {
+    if (run->status == BuildStatus::timeout || run->status == BuildStatus::out_of_memory) return;
+    const std::string object = check_object();
+    std::vector<std::string> words = options_.cuda_check;
+    for (const std::string& word :
+         {std::string("-c"), command_.source, std::string("-o"), object}) {
+      words.push_back(word);
+    }
+    const CompilerRun check = run_compiler(words, false);
+    remove_file(object);
+    run->resources = check.resources;
+    if (check.status == BuildStatus::ok) {
+      record_.cuda_syntax = "ok";
+      if (run->status == BuildStatus::compile_error && run->outcome.exit_code != 0) {
+        // The candidate is valid CUDA; what is missing is on our side.
+        run->status = BuildStatus::unsupported;
+        run->reason =
+            "nvcc accepts the source, the CPU backend's compiler does not: " + run->reason;
+      }
+      return;
+    }
+    record_.cuda_syntax = "failed";
+    run->outcome.exit_code = check.outcome.exit_code;
+    run->outcome.signal = check.outcome.signal;
+    run->diagnostics = check.diagnostics;
+    run->status = check.status;
+    run->reason = check.reason;
+  }
+
+  // A full disk makes any compiler fail: that says nothing about the candidate.
+  void stop_if_disk_is_full() const {
+    for (const fs::path& folder : {folder_of(command_.object), temporary_.path()}) {
+      if (disk_full(folder)) {
+        throw std::runtime_error("no space left in " + folder.string() +
+                                 "; nothing is recorded about " + command_.source);
+      }
+    }
+  }
+
+  void record(const CompilerRun& run) {
+    record_.status = run.status;
+    record_.reason = run.reason;
+    record_.exit_code = run.outcome.exit_code;
+    record_.signal = run.outcome.signal;
+    record_.seconds = run.outcome.seconds;
+    record_.cpu_seconds = run.outcome.cpu_seconds;
+    record_.peak_bytes = run.outcome.peak_bytes;
+    record_.diagnostics = run.diagnostics;
+    record_.resources = run.resources;
+    if (run.status != BuildStatus::ok) record_.object_bytes = 0;
+  }
+
+  void replace_object() {
+    remove_file(command_.object);
+    if (settings_.strict || options_.stub.empty()) return;
+    write_file_atomically(command_.object, read_file(options_.stub));
+  }
+
+  // Ninja rebuilds an output for ever whose depfile is missing or empty.
+  void complete_depfile() {
+    if (command_.depfile.empty()) return;
+    std::error_code error;
+    if (fs::file_size(command_.depfile, error) > 0 && !error) return;
+    write_file_atomically(command_.depfile, make_rule());
+  }
+
+  std::string make_rule() const {
+    const auto escaped = [](const std::string& path) {
+      std::string text;
+      for (const char c : path) {
+        if (c == ' ' || c == '#' || c == '\\') text += '\\';
+        if (c == '$') text += '$';
+        text += c;
+      }
+      return text;
+    };
+    const std::string target =
+        command_.depfile_target.empty() ? escaped(command_.object) : command_.depfile_target;
+    return target + ": " + escaped(command_.source) + "\n";
+  }
+
+  void replay(const CompilerRun& run) const {
+    std::string text(first_lines(run.diagnostics, replayed_lines));
+    if (text.size() < run.diagnostics.size()) text += "[more in " + record_path_ + "]\n";
+    if (run.status != BuildStatus::ok) {
+      text += "kb_cc: " + printable(command_.source) + ": " + std::string(status_name(run.status)) +
+              ": " + run.reason + "\n";
+    }
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+
+  const Options& options_;
+  const CompileCommand& command_;
+  const Settings& settings_;
+  std::string record_path_;
+  TemporaryDirectory temporary_;
+  SignalRouter signals_;
+  SandboxRules rules_;
+  BuildRecord record_;
+  int sandbox_fd_ = -1;
+};
+
+}  // namespace
+
+int compile_candidate(const Options& options, const CompileCommand& command,
+                      const Settings& settings) {
+  return Compilation(options, command, settings).run();
+}
+
+}  // namespace kb

@@ -1,0 +1,32 @@
+// One compilation from the compiler's command to the record: the whole behaviour of kb_cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile_command.h"
+#include "settings.h"
+#include "symbol_rules.h"
+
+namespace kb {
+
+/// What the command line of kb_cc says. It is part of the build system's command hash, so it holds
+/// nothing that may change without recompiling.
+struct Options {
+  std::string stub;                     ///< object to put in place of one that failed
+  std::vector<std::string> cuda_check;  ///< nvcc command that must accept the source as well
+  std::string compiler_id;              ///< for the record; empty: the program's name
+  LibraryPolicy library = LibraryPolicy::none;
+  std::vector<std::string> allow_read;   ///< folders a candidate may include from
+  std::vector<std::string> allow_files;  ///< single files it may include
+  std::vector<std::string> allow_write;  ///< folders a compiler wrapper may write, such as a cache
+};
+
+/// Compiles, audits, records. Returns the exit code for the build system: 0 unless the settings are
+/// strict and the candidate failed. Ends the process by the same signal if it is interrupted.
+/// Throws std::runtime_error if the machine, not the candidate, is at fault.
+int compile_candidate(const Options& options, const CompileCommand& command,
+                      const Settings& settings);
+
+}  // namespace kb

@@ -1,0 +1,128 @@
+// Line splitting, escaping and capping of compiler output that a hostile source may have chosen.
+#include "diagnostics.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace kb {
+namespace {
+
+constexpr size_t max_line_bytes = 4096;
+
+// Length of the UTF-8 sequence at the start of `s`, 0 if it is not valid (Unicode 15, table 3-7).
+size_t utf8_sequence(std::string_view s) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(s[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || s.size() < length) return 0;
+  const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  }
+  return length;
+}
+
+// Length of a colour or erase sequence (ESC [ ... m or K) at the start of `s`, 0 if there is none.
+size_t colour_sequence(std::string_view s) {
+  if (!s.starts_with("\x1b[")) return 0;
+  const size_t end = s.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && (s[end] == 'm' || s[end] == 'K') ? end + 1 : 0;
+}
+
+}  // namespace
+
+void LineSplitter::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const size_t newline = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, newline);
+    const size_t room = max_line_bytes - line_.size();
+    line_.append(part.substr(0, room));
+    if (part.size() > room) dropped_bytes_ += part.size() - room;
+    if (newline == std::string_view::npos) return;
+    end_line();
+    bytes.remove_prefix(newline + 1);
+  }
+}
+
+void LineSplitter::finish() {
+  if (!line_.empty()) end_line();
+}
+
+void LineSplitter::end_line() {
+  if (dropped_bytes_ > 0) {
+    // Do not leave half a UTF-8 sequence at the cut.
+    while (!line_.empty() && (static_cast<uint8_t>(line_.back()) & 0xc0) == 0x80) line_.pop_back();
+    if (!line_.empty() && static_cast<uint8_t>(line_.back()) >= 0xc0) line_.pop_back();
+    line_ += " [" + std::to_string(dropped_bytes_) + " more bytes in this line]";
+  }
+  on_line_(line_);
+  line_.clear();
+  dropped_bytes_ = 0;
+}
+
+std::string printable(std::string_view line) {
+  std::string result;
+  result.reserve(line.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  while (!line.empty()) {
+    if (const size_t skipped = colour_sequence(line)) {
+      line.remove_prefix(skipped);
+      continue;
+    }
+    const size_t length = utf8_sequence(line);
+    const uint8_t byte = static_cast<uint8_t>(line.front());
+    const bool control = length == 1 && (byte < 0x20 || byte == 0x7f) && byte != '\t';
+    // U+0080 to U+009F are control characters as well; some terminals act on them.
+    const bool high_control = length == 2 && byte == 0xc2 && static_cast<uint8_t>(line[1]) < 0xa0;
+    if (length == 0 || control || high_control) {
+      std::array<char, 5> escaped;
+      std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
+      result += escaped.data();
+      line.remove_prefix(1);
+      continue;
+    }
+    result += line.substr(0, length);
+    line.remove_prefix(length);
+  }
+  return result;
+}
+
+void HeadAndTail::add(std::string_view line) {
+  std::string safe = printable(line) + '\n';
+  if (!head_full_ && head_.size() + safe.size() <= half) {
+    head_ += safe;
+    return;
+  }
+  head_full_ = true;
+  tail_bytes_ += safe.size();
+  tail_.push_back(std::move(safe));
+  while (tail_bytes_ > half) {
+    tail_bytes_ -= tail_.front().size();
+    tail_.pop_front();
+    ++dropped_lines_;
+  }
+}
+
+std::string HeadAndTail::text() const {
+  std::string text = head_;
+  if (dropped_lines_ > 0) {
+    text += "[kb_cc: " + std::to_string(dropped_lines_) + " lines left out here]\n";
+  }
+  for (const std::string& line : tail_) text += line;
+  return text;
+}
+
+std::string_view first_lines(std::string_view text, size_t lines) {
+  size_t end = 0;
+  for (; lines > 0 && end != std::string_view::npos; --lines) {
+    end = text.find('\n', end);
+    if (end != std::string_view::npos) ++end;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace kb

@@ -1,0 +1,233 @@
+// A bounds-checked ELF64 reader on top of the structures of <elf.h>.
+#include "elf_file.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <type_traits>
+
+namespace kb {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "the reader copies structures as they are");
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
+
+class Image {
+ public:
+  explicit Image(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) fail("cannot open " + path.string());
+    bytes_.resize(static_cast<size_t>(in.tellg()));
+    in.seekg(0);
+    if (!in.read(bytes_.data(), static_cast<std::streamsize>(bytes_.size()))) {
+      fail("cannot read " + path.string());
+    }
+  }
+
+  size_t size() const { return bytes_.size(); }
+
+  template <class T>
+  T at(uint64_t offset) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) fail("ELF file is cut short");
+    T value;
+    std::memcpy(&value, bytes_.data() + offset, sizeof(T));
+    return value;
+  }
+
+  /// `count` structures from `offset`.
+  template <class T>
+  std::vector<T> table(uint64_t offset, uint64_t count) const {
+    if (count > bytes_.size() / sizeof(T)) fail("ELF table is longer than the file");
+    std::vector<T> result;
+    result.reserve(count);
+    for (uint64_t i = 0; i < count; ++i) result.push_back(at<T>(offset + i * sizeof(T)));
+    return result;
+  }
+
+  /// The zero-terminated string at `offset` inside a string table section.
+  std::string string(const Elf64_Shdr& strings, uint64_t offset) const {
+    if (strings.sh_type == SHT_NOBITS || offset >= strings.sh_size ||
+        strings.sh_offset > bytes_.size() || bytes_.size() - strings.sh_offset < strings.sh_size) {
+      fail("ELF string table is cut short");
+    }
+    const char* first = bytes_.data() + strings.sh_offset + offset;
+    const char* last = bytes_.data() + strings.sh_offset + strings.sh_size;
+    const char* zero = std::find(first, last, '\0');
+    if (zero == last) fail("ELF string has no end");
+    return {first, zero};
+  }
+
+ private:
+  std::vector<char> bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path) : image_(path) {}
+
+  ElfFile read() {
+    read_header();
+    read_sections();
+    for (size_t i = 0; i < sections_.size(); ++i) {
+      const Elf64_Shdr& section = sections_[i];
+      if (section.sh_type == SHT_SYMTAB) file_.symbols = symbols(i);
+      if (section.sh_type == SHT_DYNSYM) file_.dynamic_symbols = symbols(i);
+      if (section.sh_type == SHT_DYNAMIC) read_dynamic(section);
+    }
+    if (file_.type == ET_REL) {
+      read_initializers();
+    } else {
+      check_loader_agrees();
+    }
+    return std::move(file_);
+  }
+
+ private:
+  void read_header() {
+    header_ = image_.at<Elf64_Ehdr>(0);
+    if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) fail("not an ELF file");
+    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header_.e_machine != EM_X86_64) {
+      fail("not a 64-bit x86-64 ELF file");
+    }
+    if (header_.e_type != ET_REL && header_.e_type != ET_DYN) {
+      fail("neither an object nor a shared object");
+    }
+    file_.type = header_.e_type;
+    file_.bytes = image_.size();
+  }
+
+  void read_sections() {
+    if (header_.e_shoff == 0) fail("ELF file without sections");
+    if (header_.e_shentsize != sizeof(Elf64_Shdr)) fail("ELF section headers of unknown size");
+    const auto first = image_.at<Elf64_Shdr>(header_.e_shoff);
+    // Files with many sections keep the real numbers in section 0.
+    const uint64_t count = header_.e_shnum != 0 ? header_.e_shnum : first.sh_size;
+    const uint32_t names = header_.e_shstrndx != SHN_XINDEX ? header_.e_shstrndx : first.sh_link;
+    sections_ = image_.table<Elf64_Shdr>(header_.e_shoff, count);
+    for (const Elf64_Shdr& section : sections_) {
+      section_names_.push_back(image_.string(section_at(names), section.sh_name));
+    }
+  }
+
+  const Elf64_Shdr& section_at(uint64_t index) const {
+    if (index >= sections_.size()) fail("ELF section index out of range");
+    return sections_[index];
+  }
+
+  std::vector<ElfSymbol> symbols(size_t section_index) const {
+    const Elf64_Shdr& section = sections_[section_index];
+    const Elf64_Shdr& strings = section_at(section.sh_link);
+    const auto table =
+        image_.table<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym));
+    const std::vector<uint32_t> extended = extended_indices(section_index);
+    std::vector<ElfSymbol> result;
+    result.reserve(table.size());
+    for (size_t i = 0; i < table.size(); ++i) {
+      const Elf64_Sym& symbol = table[i];
+      uint32_t where = symbol.st_shndx;
+      if (where == SHN_XINDEX && i < extended.size()) where = extended[i];
+      result.push_back({image_.string(strings, symbol.st_name),
+                        static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info)),
+                        static_cast<uint8_t>(ELF64_ST_TYPE(symbol.st_info)),
+                        static_cast<uint8_t>(ELF64_ST_VISIBILITY(symbol.st_other)), where,
+                        symbol.st_value});
+    }
+    return result;
+  }
+
+  std::vector<uint32_t> extended_indices(size_t symbol_table) const {
+    for (const Elf64_Shdr& section : sections_) {
+      if (section.sh_type == SHT_SYMTAB_SHNDX && section.sh_link == symbol_table) {
+        return image_.table<uint32_t>(section.sh_offset, section.sh_size / sizeof(uint32_t));
+      }
+    }
+    return {};
+  }
+
+  void read_initializers() {
+    for (size_t i = 0; i < sections_.size(); ++i) {
+      const std::string& name = section_names_[i];
+      if ((name == ".init" || name == ".preinit_array") && sections_[i].sh_size > 0) {
+        file_.has_init_code = true;
+      }
+      if (sections_[i].sh_type != SHT_RELA) continue;
+      const uint32_t target = sections_[i].sh_info;
+      const bool initializes = section_at(target).sh_type == SHT_INIT_ARRAY ||
+                               section_names_[target].starts_with(".init_array") ||
+                               section_names_[target].starts_with(".ctors");
+      if (!initializes) continue;
+      for (const auto& entry : image_.table<Elf64_Rela>(
+               sections_[i].sh_offset, sections_[i].sh_size / sizeof(Elf64_Rela))) {
+        file_.initializers.push_back(
+            {static_cast<uint32_t>(ELF64_R_SYM(entry.r_info)), entry.r_addend});
+      }
+    }
+  }
+
+  void read_dynamic(const Elf64_Shdr& section) {
+    const Elf64_Shdr& strings = section_at(section.sh_link);
+    for (const auto& entry :
+         image_.table<Elf64_Dyn>(section.sh_offset, section.sh_size / sizeof(Elf64_Dyn))) {
+      if (entry.d_tag == DT_NULL) break;
+      file_.dynamic_tags.push_back(entry.d_tag);
+      if (entry.d_tag == DT_NEEDED) {
+        file_.needed.push_back(image_.string(strings, entry.d_un.d_val));
+      }
+      if (entry.d_tag == DT_SYMTAB) loader_symbols_ = entry.d_un.d_ptr;
+      if (entry.d_tag == DT_STRTAB) loader_strings_ = entry.d_un.d_ptr;
+    }
+    dynamic_section_ = &section;
+  }
+
+  // The loader never looks at sections. A file edited by hand could show an audit one table and
+  // the loader another, so both views must be the same bytes.
+  void check_loader_agrees() const {
+    if (header_.e_phentsize != sizeof(Elf64_Phdr)) fail("ELF program headers of unknown size");
+    size_t dynamic_segments = 0;
+    for (const auto& segment : image_.table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum)) {
+      if (segment.p_type != PT_DYNAMIC) continue;
+      ++dynamic_segments;
+      if (dynamic_section_ == nullptr || segment.p_offset != dynamic_section_->sh_offset ||
+          segment.p_filesz != dynamic_section_->sh_size ||
+          segment.p_vaddr != dynamic_section_->sh_addr) {
+        fail("the section table contradicts the dynamic segment");
+      }
+    }
+    if (dynamic_segments != 1) fail("not one dynamic segment but another number");
+    size_t tables = 0;
+    for (const Elf64_Shdr& section : sections_) {
+      if (section.sh_type != SHT_DYNSYM) continue;
+      ++tables;
+      if (section.sh_addr != loader_symbols_ ||
+          section_at(section.sh_link).sh_addr != loader_strings_ ||
+          section_at(dynamic_section_->sh_link).sh_addr != loader_strings_) {
+        fail("the section table contradicts the dynamic symbol table");
+      }
+    }
+    if (tables != 1) fail("not one dynamic symbol table but another number");
+  }
+
+  Image image_;
+  Elf64_Ehdr header_ = {};
+  std::vector<Elf64_Shdr> sections_;
+  std::vector<std::string> section_names_;
+  const Elf64_Shdr* dynamic_section_ = nullptr;
+  uint64_t loader_symbols_ = 0;
+  uint64_t loader_strings_ = 0;
+  ElfFile file_;
+};
+
+}  // namespace
+
+ElfFile read_elf(const std::filesystem::path& path) { return Reader(path).read(); }
+
+}  // namespace kb

@@ -1,0 +1,34 @@
+// Checks a candidate's linked module before anything loads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "symbol_rules.h"
+
+namespace kb {
+
+/// What a module may bring along.
+struct ModulePolicy {
+  LibraryPolicy library = LibraryPolicy::none;
+  uint64_t max_bytes = 64ull << 20;
+  /// Further libraries it may need, without version: "libasan.so" for a sanitizer build.
+  std::vector<std::string> extra_needed;
+};
+
+/// How an audit ended; the names are those of the verdicts.
+enum class AuditVerdict { ok, compile_error, policy_violation };
+
+/// The first thing an audit refused. `sentence` is fit for a result; both texts are empty if ok.
+struct ModuleAudit {
+  AuditVerdict verdict = AuditVerdict::ok;
+  std::string symbol;  ///< the symbol or library it is about, demangled
+  std::string sentence;
+};
+
+/// Audits the linked module of one candidate: what it exports, imports and needs, and its size.
+ModuleAudit audit_module(const std::filesystem::path& module, const ModulePolicy& policy);
+
+}  // namespace kb

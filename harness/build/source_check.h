@@ -1,0 +1,26 @@
+// What can still be checked about the files a candidate reads where the kernel has no Landlock.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile_command.h"
+#include "sandbox.h"
+
+namespace kb {
+
+/// The prerequisites of the first rule in a depfile as compilers write them.
+std::vector<std::string> depfile_inputs(std::string_view depfile);
+
+/// True if the text contains an assembler `.incbin` or a preprocessor `#embed`, also when it is
+/// broken up by quotes, white space or line continuations.
+bool embeds_files(std::string_view source);
+
+/// Why a compiled candidate is refused for what it reads, one sentence; nothing if it is fine. Uses
+/// the depfile (what was included) and the source text (what an assembler would embed). Weaker than
+/// the sandbox: macros can hide an `.incbin` from it.
+std::optional<std::string> check_source(const CompileCommand& command, const SandboxRules& rules);
+
+}  // namespace kb

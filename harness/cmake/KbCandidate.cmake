@@ -1,0 +1,88 @@
+# Candidates: one .cu becomes one module and three chained tests.
+
+# kb_add_candidate(RUN <run> [SAMPLE <sample>] LEVEL <n> TASK <slug> SOURCE <path below the source dir>)
+function(kb_add_candidate)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "RUN;SAMPLE;LEVEL;TASK;SOURCE" "")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kb_add_candidate: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(task level${arg_LEVEL}.${arg_TASK})
+  set(run ${arg_RUN})
+  set(folder ${arg_RUN})
+  if(arg_SAMPLE)
+    string(APPEND run .${arg_SAMPLE})
+    string(APPEND folder /${arg_SAMPLE})
+  endif()
+  set(name ${run}.${task})
+
+  add_library(${name} MODULE ${arg_SOURCE})
+  set_target_properties(${name} PROPERTIES PREFIX "" OUTPUT_NAME ${task} DEFINE_SYMBOL ""
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules/${folder})
+  kb_set_candidate_flags(${name} ${arg_SOURCE} level${arg_LEVEL}/${arg_TASK})
+  kb_add_candidate_tests(${name} ${task} ${run} ${arg_LEVEL})
+
+  set_property(GLOBAL APPEND PROPERTY KB_CANDIDATES ${name})
+  set_target_properties(${name} PROPERTIES KB_RUN ${arg_RUN} KB_SAMPLE "${arg_SAMPLE}"
+    KB_LEVEL ${arg_LEVEL} KB_TASK ${arg_TASK} KB_SOURCE ${arg_SOURCE}
+    KB_MODULE modules/${folder}/${task}.so KB_RESULT results/${folder}/level${arg_LEVEL}/${arg_TASK}.json)
+endfunction()
+
+# How a candidate is compiled: through the launcher, seeing only its task.h and the contract.
+function(kb_set_candidate_flags name source task_dir)
+  set(contract ${PROJECT_SOURCE_DIR}/harness/contract)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${task_dir} ${contract}/include)
+  add_dependencies(${name} kb_toolchain)
+  set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB}
+    --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
+    --allow-read ${contract})
+  target_link_options(${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+    JOB_POOL_COMPILE kb_candidates)
+  if(KB_BACKEND STREQUAL cuda)
+    target_compile_options(${name} PRIVATE -include ${contract}/entry.h -Xptxas -v -lineinfo)
+    set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
+      CUDA_COMPILER_LAUNCHER "${launcher};--")
+  else()
+    set_source_files_properties(${source} PROPERTIES LANGUAGE CXX)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/harness/cpu/include)
+    target_compile_options(${name} PRIVATE -include cuda_runtime.h -include ${contract}/entry.h)
+    target_link_libraries(${name} PRIVATE kb_cudacpu)
+    list(APPEND launcher --allow-read ${PROJECT_SOURCE_DIR}/harness/cpu/include)
+    if(KB_NVCC)
+      set(check ${KB_NVCC} -std=c++17 -arch=${KB_CUDA_CHECK_ARCH} -Xptxas -v
+        -I${PROJECT_SOURCE_DIR}/${task_dir} -I${contract}/include -include ${contract}/entry.h)
+      string(REPLACE ";" "\;" check "${check}")
+      list(APPEND launcher --cuda-check "${check}")
+    endif()
+    set_target_properties(${name} PROPERTIES CXX_STANDARD 17
+      CXX_COMPILER_LAUNCHER "${launcher};--;$<TARGET_FILE:cu2cpp>")
+  endif()
+endfunction()
+
+# <name>.build -> <name>.correct -> <name>.bench: a step that fails leaves the next one out.
+function(kb_add_candidate_tests name task run level)
+  set(entry --manifest ${PROJECT_BINARY_DIR}/manifest.json --candidate ${name})
+  add_test(NAME ${name}.build COMMAND kb_check_build ${entry})
+  add_test(NAME ${name}.correct COMMAND ${task}.test ${entry})
+  add_test(NAME ${name}.bench COMMAND ${task}.bench ${entry})
+  set_tests_properties(${name}.build PROPERTIES LABELS "level${level};${run};build"
+    FIXTURES_SETUP ${name}.built FIXTURES_REQUIRED "kb.env;kb.report")
+  set_tests_properties(${name}.correct PROPERTIES LABELS "level${level};${run};correct"
+    FIXTURES_SETUP ${name}.right FIXTURES_REQUIRED "kb.env;kb.report;${name}.built"
+    SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(${name}.bench PROPERTIES LABELS "level${level};${run};bench"
+    FIXTURES_REQUIRED "kb.env;kb.report;${name}.right" SKIP_RETURN_CODE 77 TIMEOUT 900)
+  kb_use_gpu(${name}.correct ${name}.bench)
+endfunction()
+
+# Tests that hold a GPU. From CMake 3.28 on, kb.env generates the list of GPUs; before, there is one lock.
+function(kb_use_gpu)
+  if(NOT KB_BACKEND STREQUAL cuda)
+    return()
+  endif()
+  if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
+    set_tests_properties(${ARGN} PROPERTIES RESOURCE_GROUPS gpus:1)
+  else()
+    set_tests_properties(${ARGN} PROPERTIES RESOURCE_LOCK kb_gpu)
+  endif()
+endfunction()

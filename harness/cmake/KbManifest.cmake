@@ -1,0 +1,77 @@
+# The manifest of what is configured, and the tests around all candidates: kb.env first, kb.report last.
+
+# kb_add_report(): writes manifest.json and adds the fixture tests.
+function(kb_add_report)
+  kb_write_manifest()
+  find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
+  add_test(NAME kb.env COMMAND kb_env --manifest ${PROJECT_BINARY_DIR}/manifest.json)
+  set_tests_properties(kb.env PROPERTIES FIXTURES_SETUP kb.env TIMEOUT 120
+    GENERATED_RESOURCE_SPEC_FILE ${PROJECT_BINARY_DIR}/gpus.json)
+  add_test(NAME kb.report COMMAND ${Python3_EXECUTABLE} -m kb_report rollup --build-dir ${PROJECT_BINARY_DIR})
+  set_tests_properties(kb.report PROPERTIES FIXTURES_CLEANUP kb.report TIMEOUT 300
+    ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/reports")
+endfunction()
+
+function(kb_write_manifest)
+  set(levels "{}")
+  foreach(level IN ITEMS 1 2 3 4)
+    get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
+    list(TRANSFORM slugs REPLACE "(.+)" "\"\\1\"")
+    list(JOIN slugs "," slugs)
+    string(JSON levels SET "${levels}" ${level} "{\"tasks\": [${slugs}]}")
+  endforeach()
+
+  set(runs "{}")
+  set(entries "")
+  get_property(names GLOBAL PROPERTY KB_CANDIDATES)
+  foreach(name IN LISTS names)
+    kb_describe_candidate(${name} entry)
+    list(APPEND entries "${entry}")
+    get_target_property(run ${name} KB_RUN)
+    set(about ${PROJECT_SOURCE_DIR}/candidates/${run}/run.json)
+    string(JSON known ERROR_VARIABLE missing GET "${runs}" ${run})
+    if(missing)
+      set(text "{}")
+      if(EXISTS ${about})
+        file(READ ${about} text)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${about})
+      endif()
+      string(JSON runs ERROR_VARIABLE broken SET "${runs}" ${run} "${text}")
+      if(broken)
+        message(FATAL_ERROR "candidates/${run}/run.json is not valid JSON: ${broken}")
+      endif()
+    endif()
+  endforeach()
+  list(JOIN entries ",\n  " entries)
+
+  # Written only when it changes, so that a new configure run makes nothing stale.
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/manifest.json @ONLY CONTENT [[{
+"schema": 1,
+"version": "@PROJECT_VERSION@",
+"backend": "@KB_BACKEND@",
+"sanitize": "@KB_SANITIZE@",
+"torch": "@KB_TORCH_VERSION@",
+"cuda_architectures": "@CMAKE_CUDA_ARCHITECTURES@",
+"source_dir": "@PROJECT_SOURCE_DIR@",
+"build_dir": "@PROJECT_BINARY_DIR@",
+"levels": @levels@,
+"runs": @runs@,
+"candidates": [
+  @entries@
+]}
+]])
+endfunction()
+
+function(kb_describe_candidate name out)
+  foreach(field IN ITEMS RUN SAMPLE LEVEL TASK SOURCE MODULE RESULT)
+    get_target_property(${field} ${name} KB_${field})
+  endforeach()
+  set(sample null)
+  if(SAMPLE)
+    set(sample "\"${SAMPLE}\"")
+  endif()
+  set(object CMakeFiles/${name}.dir/${SOURCE}.o)
+  set(${out} "{\"name\": \"${name}\", \"run\": \"${RUN}\", \"sample\": ${sample}, \"level\": ${LEVEL}, \
+\"task\": \"${TASK}\", \"source\": \"${SOURCE}\", \"module\": \"${MODULE}\", \
+\"build_json\": \"${object}.build.json\", \"result\": \"${RESULT}\"}" PARENT_SCOPE)
+endfunction()

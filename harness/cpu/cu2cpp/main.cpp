@@ -1,0 +1,187 @@
+// Compiler launcher: `cu2cpp <compiler> <arguments>` compiles a .cu file as C++ for the CPU. It
+// preprocesses, rewrites CUDA's syntax and compiles the result, and behaves like the compiler
+// otherwise. Exit code 3: the program uses something that the CPU backend does not have.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "rewrite.hpp"
+
+extern char** environ;
+
+namespace {
+
+using namespace kb::cu2cpp;
+using Arguments = std::vector<std::string>;
+
+constexpr int exit_unsupported = 3;
+
+std::vector<char*> pointers(const Arguments& arguments) {
+  std::vector<char*> result;
+  for (const std::string& each : arguments) result.push_back(const_cast<char*>(each.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Runs a command; its stderr goes to `errors` when given. Returns the exit code, 128 + n for a
+/// signal.
+int run(const Arguments& command, std::string* errors = nullptr) {
+  int pipe_ends[2] = {-1, -1};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (errors) {
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return 127;
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+  }
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, command[0].c_str(), &actions, nullptr,
+                                   pointers(command).data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (errors) {
+    close(pipe_ends[1]);
+    char buffer[4096];
+    for (ssize_t n; failure == 0 && (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+      errors->append(buffer, n);
+    close(pipe_ends[0]);
+  }
+  if (failure != 0) {
+    std::cerr << "cu2cpp: cannot run " << command[0] << ": " << std::strerror(failure) << "\n";
+    return 127;
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// What the command line asks for, split into the parts that the two compiler runs need.
+struct Job {
+  Arguments common;      ///< for both runs: -std, -O, -f, -W ...
+  Arguments preprocess;  ///< only for the first: -I, -D, -include, -M ...
+  std::string source, object;
+  bool compiles = false, sanitizes = false, debug = false;
+};
+
+Job parse(int count, char** values) {
+  Job job;
+  for (int i = 2; i < count; ++i) {
+    const std::string argument = values[i];
+    auto takes_value = [&](const char* name) { return argument == name && i + 1 < count; };
+    auto starts = [&](const char* prefix) { return argument.rfind(prefix, 0) == 0; };
+    if (argument == "-c") {
+      job.compiles = true;
+    } else if (takes_value("-o")) {
+      job.object = values[++i];
+    } else if (takes_value("-x")) {
+      ++i;
+    } else if (takes_value("-include") || takes_value("-isystem") || takes_value("-iquote") ||
+               takes_value("-idirafter") || takes_value("-imacros") || takes_value("-MF") ||
+               takes_value("-MT") || takes_value("-MQ") || takes_value("-I") || takes_value("-D") ||
+               takes_value("-U")) {
+      job.preprocess.insert(job.preprocess.end(), {argument, values[++i]});
+    } else if (starts("-I") || starts("-D") || starts("-U") || starts("-M") || starts("-isystem")) {
+      job.preprocess.push_back(argument);
+    } else if (argument.size() > 3 && argument.ends_with(".cu") && argument[0] != '-') {
+      job.source = argument;
+    } else {
+      job.sanitizes |= starts("-fsanitize");
+      job.debug |= starts("-g");
+      job.common.push_back(argument);
+    }
+  }
+  if (job.object.empty() && !job.source.empty()) {
+    const std::size_t slash = job.source.rfind('/');
+    const std::string name = slash == std::string::npos ? job.source : job.source.substr(slash + 1);
+    job.object = name.substr(0, name.size() - 3) + ".o";
+  }
+  return job;
+}
+
+/// Names the feature behind "k.cu:3:10: fatal error: cutlass/cutlass.h: No such file or directory".
+std::string missing_feature(const std::string& errors) {
+  std::istringstream lines(errors);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string marker = "fatal error: ";
+    const std::size_t at = line.find(marker);
+    if (at == std::string::npos) continue;
+    std::string name = line.substr(at + marker.size());
+    if (name.starts_with("'")) name.erase(0, 1);
+    name = name.substr(0, name.find_first_of("':"));
+    const std::string feature = unsupported_header(name);
+    if (feature.empty()) continue;
+    const std::size_t line_end = line.find(':', line.find(':') + 1);
+    return line.substr(0, line_end) + ": unsupported on the CPU backend: " + feature + " (" + name +
+           ")";
+  }
+  return "";
+}
+
+int compile(const std::string& compiler, const Job& job) {
+  const std::string preprocessed = job.object + ".ii";
+  Arguments first{compiler};
+  first.insert(first.end(), job.common.begin(), job.common.end());
+  // nvcc includes its runtime header in front of everything, too.
+  first.insert(first.end(), {"-DKB_CU2CPP", "-D__CUDACC__", "-include", "cuda_runtime.h"});
+  first.insert(first.end(), job.preprocess.begin(), job.preprocess.end());
+  first.insert(first.end(), {"-x", "c++", "-E", job.source, "-o", preprocessed});
+  std::string errors;
+  if (const int code = run(first, &errors)) {
+    const std::string feature = missing_feature(errors);
+    std::cerr << errors;
+    unlink(preprocessed.c_str());
+    if (feature.empty()) return code;
+    std::cerr << feature << "\n";
+    return exit_unsupported;
+  }
+  std::cerr << errors;
+
+  std::ifstream in(preprocessed, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  in.close();
+  try {
+    Source source = tokenize(text);
+    refuse_unsupported_names(source);
+    rewrite(source);
+    std::ofstream(preprocessed, std::ios::binary | std::ios::trunc) << render(source);
+  } catch (const Unsupported& error) {
+    std::cerr << error.what() << "\n";
+    unlink(preprocessed.c_str());
+    return exit_unsupported;
+  }
+
+  Arguments second{compiler};
+  second.insert(second.end(), job.common.begin(), job.common.end());
+  // Candidates end up in a shared library; without this no function of theirs could be inlined.
+  second.push_back("-fno-semantic-interposition");
+  if (!job.sanitizes) second.push_back("-fsanitize=alignment");
+  if (!job.debug) second.push_back("-g1");  // lines for fault reports
+  second.insert(second.end(), {"-x", "c++-cpp-output", "-c", preprocessed, "-o", job.object});
+  const int code = run(second);
+  if (!std::getenv("KB_CPU_KEEP")) unlink(preprocessed.c_str());
+  return code;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count < 2) {
+    std::cerr << "usage: cu2cpp <compiler> <arguments>\n";
+    return 2;
+  }
+  const Job job = parse(count, values);
+  if (job.compiles && !job.source.empty()) return compile(values[1], job);
+  execvp(values[1],
+         values + 1);  // links, version queries and other sources: the compiler's business
+  std::cerr << "cu2cpp: cannot run " << values[1] << ": " << std::strerror(errno) << "\n";
+  return 127;
+}

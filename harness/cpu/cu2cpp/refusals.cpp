@@ -1,0 +1,93 @@
+// The CUDA features that are refused by name, so that they never look like a candidate's mistake.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rewrite.hpp"
+
+namespace kb::cu2cpp {
+namespace {
+
+struct Refusal {
+  std::string_view name;  ///< with a trailing '*': a prefix
+  std::string_view what;
+};
+
+constexpr std::array identifiers{
+    Refusal{"tex1D*", "textures"},
+    Refusal{"tex2D*", "textures"},
+    Refusal{"tex3D*", "textures"},
+    Refusal{"texCubemap*", "textures"},
+    Refusal{"surf1D*", "surfaces"},
+    Refusal{"surf2D*", "surfaces"},
+    Refusal{"surf3D*", "surfaces"},
+    Refusal{"cudaTextureObject_t", "textures"},
+    Refusal{"cudaSurfaceObject_t", "surfaces"},
+    Refusal{"cudaCreateTextureObject", "textures"},
+    Refusal{"cudaBindTexture*", "textures"},
+    Refusal{"cudaMallocArray", "CUDA arrays"},
+    Refusal{"cudaArray_t", "CUDA arrays"},
+    Refusal{"__cluster_dims__", "thread block clusters"},
+    Refusal{"this_cluster", "thread block clusters"},
+    Refusal{"cluster_group", "thread block clusters"},
+    Refusal{"__cluster_*", "thread block clusters"},
+    Refusal{"CUtensorMap", "tensor maps (TMA)"},
+    Refusal{"cuTensorMapEncode*", "tensor maps (TMA)"},
+    Refusal{"cudaStreamTailLaunch", "dynamic parallelism"},
+    Refusal{"cudaStreamFireAndForget", "dynamic parallelism"},
+    Refusal{"cudaGraphAddKernelNode", "explicitly built graphs"},
+    Refusal{"cudaGraphCreate", "explicitly built graphs"},
+    Refusal{"cuLaunchKernel", "the driver API"},
+    Refusal{"cuModuleLoad*", "the driver API"},
+    Refusal{"nvrtcCreateProgram", "NVRTC"},
+    Refusal{"__nvvm_*", "NVVM builtins"},
+};
+
+constexpr std::array headers{
+    Refusal{"cutlass/*", "CUTLASS"},
+    Refusal{"cute/*", "CuTe"},
+    Refusal{"thrust/*", "Thrust"},
+    Refusal{"cuda/*", "libcu++"},
+    Refusal{"cub/*", "this part of CUB"},
+    Refusal{"cublas*", "cuBLAS"},
+    Refusal{"cudnn*", "cuDNN"},
+    Refusal{"curand*", "cuRAND"},
+    Refusal{"cusparse*", "cuSPARSE"},
+    Refusal{"cusolver*", "cuSOLVER"},
+    Refusal{"cufft*", "cuFFT"},
+    Refusal{"nvrtc*", "NVRTC"},
+    Refusal{"cuda_fp8*", "8-bit floating point"},
+    Refusal{"cuda_fp4*", "4-bit floating point"},
+    Refusal{"cuda_fp6*", "6-bit floating point"},
+    Refusal{"cuda_awbarrier*", "asynchronous barriers"},
+    Refusal{"cudaTypedefs.h", "the driver API"},
+    Refusal{"texture_*", "textures"},
+    Refusal{"surface_*", "surfaces"},
+    Refusal{"cooperative_groups/*", "this part of cooperative groups"},
+};
+
+bool matches(const Refusal& refusal, std::string_view name) {
+  if (refusal.name.back() != '*') return name == refusal.name;
+  return name.starts_with(refusal.name.substr(0, refusal.name.size() - 1));
+}
+
+}  // namespace
+
+void refuse_unsupported_names(const Source& source) {
+  for (const Token& token : source.tokens) {
+    if (token.system || token.kind != Kind::identifier) continue;
+    auto found = std::find_if(identifiers.begin(), identifiers.end(),
+                              [&](const Refusal& refusal) { return matches(refusal, token.text); });
+    if (found != identifiers.end())
+      throw Unsupported(source, token,
+                        std::string(found->what) + " (" + std::string(token.text) + ")");
+  }
+}
+
+std::string unsupported_header(const std::string& name) {
+  auto found = std::find_if(headers.begin(), headers.end(),
+                            [&](const Refusal& refusal) { return matches(refusal, name); });
+  return found == headers.end() ? "" : std::string(found->what);
+}
+
+}  // namespace kb::cu2cpp

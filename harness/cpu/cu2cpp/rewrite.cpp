@@ -1,0 +1,484 @@
+// The rewrites. All of them work on tokens and keep every line where it was, so that compiler
+// messages, sanitizer reports and __LINE__ name the places of the .cu file:
+//
+//   __global__ void k(float* x) { BODY }    void k(float* x) { kernel("k", [=]() mutable { BODY });
+//   } k<T><<<grid, block>>>(x);               k<T>(x), launch(grid, block);
+//   __shared__ float a[8][9];               typedef float t[8][9]; static SharedVariable s{...};
+//                                           t& a = *static_cast<t*>(s.address());
+//   extern __shared__ float d[];            float* d = static_cast<float*>(dynamic_shared());
+#include "rewrite.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace kb::cu2cpp {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+std::string where(const Source& source, const Token& token) {
+  return source.files[token.file] + ":" + std::to_string(token.line);
+}
+
+/// A __shared__ variable declared outside of functions: bound at the start of each function that
+/// names it.
+struct GlobalShared {
+  std::string name;
+  std::string binding;
+};
+
+class Rewriter {
+ public:
+  explicit Rewriter(Source& source) : source_(source), tokens_(source.tokens) {}
+
+  void run() {
+    match_brackets();
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      enter_and_leave(i);
+      if (tokens_[i].kind == Kind::identifier) identifier(i);
+      if (tokens_[i].is("<<<")) launch(i);
+      if (tokens_[i].is("[") && inside_function()) capture_list(i);
+    }
+  }
+
+ private:
+  struct Scope {
+    std::size_t end;
+    bool device;                      ///< body of a __global__ or __device__ function
+    bool function;                    ///< false: namespace, class or other declaration scope
+    std::vector<std::string> shared;  ///< shared variables declared in it
+  };
+
+  // --- structure -----------------------------------------------------------------------------
+
+  void match_brackets() {
+    partner_.assign(tokens_.size(), none);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const Token& token = tokens_[i];
+      if (token.kind != Kind::punctuator || token.text.size() != 1) continue;
+      const char c = token.text[0];
+      if (c == '(' || c == '[' || c == '{') {
+        open.push_back(i);
+      } else if ((c == ')' || c == ']' || c == '}') && !open.empty()) {
+        partner_[i] = open.back();
+        partner_[open.back()] = i;
+        open.pop_back();
+      }
+    }
+  }
+
+  bool inside_function() const {
+    return std::any_of(scopes_.begin(), scopes_.end(),
+                       [](const Scope& scope) { return scope.function; });
+  }
+  bool inside_device() const {
+    return std::any_of(scopes_.begin(), scopes_.end(),
+                       [](const Scope& scope) { return scope.device; });
+  }
+
+  void enter_and_leave(std::size_t i) {
+    while (!scopes_.empty() && i >= scopes_.back().end) scopes_.pop_back();
+    if (!tokens_[i].is("{") || partner_[i] == none) return;
+    const bool device = std::exchange(device_body_, none) == i;
+    scopes_.push_back({partner_[i], device, device || inside_function() || opens_function(i), {}});
+  }
+
+  /// A brace after `)` or after what may follow a parameter list opens a function.
+  bool opens_function(std::size_t brace) const {
+    if (brace == 0) return false;
+    const Token& before = tokens_[brace - 1];
+    return before.is(")") || before.is("const") || before.is("noexcept") || before.is("override") ||
+           before.is("mutable");
+  }
+
+  std::size_t skip_back_over_attribute(std::size_t close) const {
+    // ... __attribute__ (( x ))   or   alignas ( x )
+    const std::size_t open = partner_[close];
+    if (open == none || open == 0) return none;
+    const Token& name = tokens_[open - 1];
+    return name.is("__attribute__") || name.is("alignas") ? open - 1 : none;
+  }
+
+  void erase(std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i <= to; ++i) tokens_[i].erased = true;
+  }
+
+  std::string text(std::size_t from, std::size_t to) const {
+    std::string result;
+    for (std::size_t i = from; i < to; ++i) {
+      if (tokens_[i].erased) continue;
+      if (!result.empty()) result += ' ';
+      result += tokens_[i].text;
+    }
+    return result;
+  }
+
+  [[noreturn]] void unsupported(std::size_t i, const std::string& what) const {
+    throw Unsupported(source_, tokens_[i], what);
+  }
+
+  // --- keywords ------------------------------------------------------------------------------
+
+  void identifier(std::size_t i) {
+    Token& token = tokens_[i];
+    if (token.is("asm") || token.is("__asm__") || token.is("__asm")) return assembly(i);
+    if (token.system || token.text.size() < 8 || token.text[0] != '_') {
+      if (!token.system && is_kernel_call(token.text)) untyped_cast(i);
+      return;
+    }
+    if (token.is("__global__")) {
+      token.erased = true;
+      device_function(i, true);
+    } else if (token.is("__device__")) {
+      token.erased = true;
+      device_function(i, false);
+    } else if (token.is("__host__") || token.is("__constant__") || token.is("__managed__") ||
+               token.is("__grid_constant__")) {
+      token.erased = true;
+    } else if (token.is("__shared__")) {
+      shared(i);
+    } else if (token.is("__launch_bounds__")) {
+      if (i + 1 < tokens_.size() && partner_[i + 1] != none) erase(i, partner_[i + 1]);
+    } else if (token.is("__forceinline__")) {
+      token.erased = true;
+      if (!has_inline(i)) token.prefix = "inline";
+    } else if (token.is("__noinline__")) {
+      if (i > 0 && (tokens_[i - 1].is("(") || tokens_[i - 1].is(","))) return;  // the GCC attribute
+      token.erased = true;
+      token.prefix = "__attribute__((noinline))";
+    }
+  }
+
+  /// True when the declaration around token i has another `inline`, or is a lambda.
+  bool has_inline(std::size_t i) const {
+    for (std::size_t j = i; j-- > 0;) {
+      const Token& token = tokens_[j];
+      if (token.is(";") || token.is("}") || token.is("{") || token.is(">")) break;
+      if (token.is("]")) return true;
+      if (is_inline(token)) return true;
+    }
+    for (std::size_t j = i + 1; j < tokens_.size(); ++j) {
+      const Token& token = tokens_[j];
+      if (token.is("(") || token.is("{") || token.is(";")) break;
+      if (is_inline(token)) return true;
+    }
+    return false;
+  }
+
+  static bool is_inline(const Token& token) {
+    return token.is("inline") || token.is("__inline__") || token.is("__inline") ||
+           (token.is("__forceinline__") && !token.prefix.empty());
+  }
+
+  void assembly(std::size_t i) {
+    if (tokens_[i].system) return;
+    std::size_t j = i + 1;
+    while (j < tokens_.size() && tokens_[j].kind == Kind::identifier) ++j;  // volatile
+    // An empty template is a mere compiler barrier and means the same everywhere.
+    if (j + 1 < tokens_.size() && tokens_[j].is("(") && tokens_[j + 1].is("\"\"")) return;
+    if (!inside_function() && j < tokens_.size() && tokens_[j].is("(") && i > 0 &&
+        tokens_[i - 1].is(")"))
+      return;  // a symbol's name: void f() asm("f");
+    unsupported(i, "inline PTX");
+  }
+
+  // --- kernels and device functions ------------------------------------------------------------
+
+  /// From a `__global__` or `__device__`: finds the body, if this is a function definition.
+  void device_function(std::size_t i, bool is_kernel) {
+    std::size_t bounds = none, parameters = none, j = i + 1;
+    for (std::size_t k = i; k-- > 0;) {  // __launch_bounds__ may also stand in front
+      const Token& token = tokens_[k];
+      if (token.is(";") || token.is("}") || token.is("{")) break;
+      if (token.is("__launch_bounds__")) bounds = k;
+    }
+    for (; j < tokens_.size(); ++j) {
+      const Token& token = tokens_[j];
+      if (token.is(";") || token.is("{") || token.is("=")) break;
+      if (!token.is("(")) continue;
+      const Token& before = tokens_[j - 1];
+      if (before.is("__launch_bounds__")) {
+        bounds = j - 1;
+      } else if (!before.is("__attribute__") && !before.is("alignas") && !before.is("decltype") &&
+                 !before.is("noexcept") && parameters == none &&
+                 (before.kind == Kind::identifier || before.is(">") || before.is("]") ||
+                  is_operator(j - 1))) {
+        parameters = j;
+      }
+      j = partner_[j];
+      if (j == none) return;
+    }
+    if (j >= tokens_.size() || !tokens_[j].is("{") || parameters == none || partner_[j] == none)
+      return;
+    device_body_ = j;
+    bind_globals(i, parameters, j);
+    if (!is_kernel) return;
+    std::size_t name = parameters - 1;
+    while (name > i && tokens_[name].kind != Kind::identifier) --name;  // back over <...>
+    const std::size_t end = partner_[j];
+    const std::string launch_bound = bounds == none ? "0" : first_argument(bounds + 1);
+    tokens_[j].suffix = " ::kb::cpu::kernel(\"" + std::string(tokens_[name].text) + "\", \"" +
+                        source_.files[tokens_[name].file] + "\", " +
+                        std::to_string(tokens_[name].line) + ", int(" + launch_bound +
+                        "), [=]() mutable {" + tokens_[j].suffix;
+    tokens_[end].prefix += "});";
+  }
+
+  bool is_operator(std::size_t i) const {
+    for (std::size_t back = 1; back <= 3 && back <= i; ++back)
+      if (tokens_[i - back].is("operator")) return true;
+    return false;
+  }
+
+  std::string first_argument(std::size_t open) const {
+    std::size_t end = open + 1;
+    int angle = 0;
+    for (; end < partner_[open]; ++end) {
+      if (tokens_[end].is("<")) ++angle;
+      if (tokens_[end].is(">")) --angle;
+      if (tokens_[end].is(",") && angle == 0) break;
+      if (tokens_[end].is("(")) end = partner_[end];
+    }
+    std::string result;
+    for (std::size_t i = open + 1; i < end; ++i) result += std::string(tokens_[i].text) + " ";
+    return result;
+  }
+
+  void bind_globals(std::size_t from, std::size_t parameters, std::size_t body) {
+    for (const GlobalShared& each : global_shared_) {
+      auto names = [&](std::size_t first, std::size_t last) {
+        return std::any_of(tokens_.begin() + first, tokens_.begin() + last,
+                           [&](const Token& token) { return token.is(each.name); });
+      };
+      if (names(body, partner_[body]) && !names(parameters, partner_[parameters]) && from < body)
+        tokens_[body].suffix += " " + each.binding;
+    }
+  }
+
+  // --- launches --------------------------------------------------------------------------------
+
+  void launch(std::size_t i) {
+    if (tokens_[i].system || (i > 0 && tokens_[i - 1].is("operator"))) return;
+    std::size_t end = i + 1;
+    for (; end + 3 < tokens_.size(); ++end) {
+      const Token& token = tokens_[end];
+      if (token.is("(") || token.is("[") || token.is("{")) {
+        end = partner_[end];
+        if (end == none) return;
+      } else if (token.is(">") && adjacent(end) && adjacent(end + 1) && tokens_[end + 3].is("(")) {
+        break;
+      } else if (token.is(";")) {
+        return;
+      }
+    }
+    if (end + 3 >= tokens_.size() || partner_[end + 3] == none) return;
+    if (inside_device()) unsupported(i, "dynamic parallelism (a launch inside a kernel)");
+    const std::string configuration = text(i + 1, end);
+    erase(i, end + 2);
+    tokens_[partner_[end + 3]].suffix += ", ::kb::cpu::launch(" + configuration + ")";
+  }
+
+  bool adjacent(std::size_t i) const {
+    return tokens_[i + 1].is(">") && tokens_[i + 1].trivia.empty();
+  }
+
+  static bool is_kernel_call(std::string_view name) {
+    return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel" ||
+           name == "cudaFuncSetAttribute" || name == "cudaFuncGetAttributes" ||
+           name == "cudaFuncSetCacheConfig" || name == "cudaFuncSetSharedMemConfig" ||
+           name == "cudaOccupancyMaxActiveBlocksPerMultiprocessor" ||
+           name == "cudaOccupancyMaxPotentialBlockSize";
+  }
+
+  /// Removes `(void*)`, `(const void*)` and `reinterpret_cast<const void*>` in front of the kernel:
+  /// the typed pointer says which kernel it is.
+  void untyped_cast(std::size_t i) {
+    if (i + 1 >= tokens_.size() || !tokens_[i + 1].is("(") || partner_[i + 1] == none) return;
+    for (std::size_t j = i + 2; j < partner_[i + 1]; ++j) {
+      std::size_t k = j + 1;
+      const bool c_style = tokens_[j].is("("), keyword = tokens_[j].is("reinterpret_cast");
+      if (!c_style && !(keyword && tokens_[k].is("<"))) continue;
+      if (keyword) ++k;
+      if (tokens_[k].is("const")) ++k;
+      if (!tokens_[k].is("void") || !tokens_[k + 1].is("*") ||
+          !tokens_[k + 2].is(c_style ? ")" : ">"))
+        continue;
+      if (c_style && tokens_[k + 3].kind != Kind::identifier && !tokens_[k + 3].is("&") &&
+          !tokens_[k + 3].is("("))
+        continue;
+      // (void*)&x in an argument list packs an argument, not a kernel.
+      const bool first = j == i + 2 || (tokens_[i].is("cudaFuncGetAttributes") ||
+                                        tokens_[i].text.starts_with("cudaOccupancy"));
+      if (first) erase(j, k + 2);
+    }
+  }
+
+  // --- shared memory ---------------------------------------------------------------------------
+
+  struct Declarator {
+    std::size_t begin, name, end;  ///< name and the array bounds behind it
+  };
+
+  void shared(std::size_t i) {
+    std::size_t begin = i;
+    bool external = false;
+    for (;;) {  // specifiers in front of __shared__
+      if (begin == 0) break;
+      const Token& before = tokens_[begin - 1];
+      std::size_t attribute = none;
+      if (before.is(")")) attribute = skip_back_over_attribute(begin - 1);
+      if (attribute != none)
+        begin = attribute;
+      else if (before.is("static") || before.is("extern") || before.is("volatile") ||
+               before.is("const") || before.is("inline"))
+        --begin;
+      else
+        break;
+    }
+    std::string type, alignment = "0";
+    std::vector<Declarator> declarators;
+    std::size_t j = begin;
+    bool type_done = false;
+    std::size_t last_name = none, end = none;
+    std::vector<std::size_t> pieces;  // tokens of the type so far, the first name included
+    for (; j < tokens_.size(); ++j) {
+      const Token& token = tokens_[j];
+      if (token.is(";")) {
+        end = j;
+        break;
+      }
+      if (token.is("__shared__") || token.is("static") || token.is("inline")) continue;
+      if (token.is("extern")) {
+        external = true;
+        continue;
+      }
+      if (token.is("__attribute__") || token.is("alignas")) {
+        alignment = alignment_of(j + 1);
+        j = partner_[j + 1];
+        continue;
+      }
+      if (token.is("="))
+        unsupported(j, "an initialised __shared__ variable (CUDA does not allow it)");
+      if (token.is("(")) unsupported(j, "a __shared__ variable declared with parentheses");
+      if (!type_done) {
+        if (token.is("[") || token.is(",")) {
+          type_done = true;
+        } else if (token.is("<")) {
+          const std::size_t close = matching_angle(j);
+          for (; j <= close; ++j) pieces.push_back(j);
+          --j;
+          continue;
+        } else if (token.is("{") && partner_[j] != none) {
+          const std::size_t close = partner_[j];
+          for (; j <= close; ++j) pieces.push_back(j);
+          --j;
+          continue;
+        } else {
+          if (token.kind == Kind::identifier) last_name = j;
+          pieces.push_back(j);
+          continue;
+        }
+        j -= 1;
+        declarators.push_back({last_name, last_name, none});
+        continue;
+      }
+      if (token.is("[")) {
+        j = partner_[j];
+      } else if (token.is(",")) {
+        declarators.back().end = j;
+        std::size_t name = j + 1;
+        while (name < tokens_.size() && tokens_[name].kind != Kind::identifier) ++name;
+        declarators.push_back({j + 1, name, none});
+        j = name;
+      }
+    }
+    if (end == none || last_name == none) return;
+    if (declarators.empty()) declarators.push_back({last_name, last_name, none});
+    declarators.back().end = end;
+    for (std::size_t piece : pieces)
+      if (piece != last_name && (piece < last_name || declarators.front().name != last_name))
+        type += std::string(tokens_[piece].text) + " ";
+    emit_shared(i, begin, end, external, type, alignment, declarators);
+  }
+
+  std::string alignment_of(std::size_t open) const {
+    // alignas(16) or __attribute__((aligned(16)))
+    std::size_t inner = open + 1;
+    while (inner < partner_[open] && (tokens_[inner].is("(") || tokens_[inner].is("aligned") ||
+                                      tokens_[inner].is("__aligned__")))
+      ++inner;
+    const std::size_t stop = partner_[inner - 1];
+    return stop == none ? "0" : "(" + text(inner, stop) + ")";
+  }
+
+  std::size_t matching_angle(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size(); ++i) {
+      if (tokens_[i].is("<")) ++depth;
+      if (tokens_[i].is(">") && --depth == 0) return i;
+      if (tokens_[i].is("(") || tokens_[i].is("[")) i = partner_[i];
+      if (tokens_[i].is(";")) break;
+    }
+    return open;
+  }
+
+  void emit_shared(std::size_t at, std::size_t begin, std::size_t end, bool external,
+                   const std::string& type, const std::string& alignment,
+                   const std::vector<Declarator>& declarators) {
+    // Without a function around it, the declaration's types and slots stay and its names are bound
+    // inside the functions that use them.
+    const bool global = !inside_function();
+    std::string types, slots, bindings;
+    for (const Declarator& each : declarators) {
+      const std::string name(tokens_[each.name].text);
+      const std::string id = std::to_string(++counter_);
+      const std::string type_name = "kb_shared_type_" + id, slot = "kb_shared_slot_" + id;
+      types += (types.empty() ? "typedef " + type : ", ") + text(each.begin, each.name) + " " +
+               type_name + " " + text(each.name + 1, each.end);
+      std::string binding;
+      if (external) {
+        const std::string pointer = "std::decay_t<" + type_name + ">";
+        binding = pointer + " " + name + " = reinterpret_cast<" + pointer +
+                  ">(::kb::cpu::dynamic_shared());";
+      } else {
+        slots += " static ::kb::cpu::SharedVariable " + slot + "{\"" + name + "\", sizeof(" +
+                 type_name + "), " + alignment + ", \"" + source_.files[tokens_[at].file] + "\", " +
+                 std::to_string(tokens_[at].line) + "};";
+        binding = type_name + "& " + name + " = *static_cast<" + type_name + "*>(" + slot +
+                  ".address());";
+      }
+      if (global)
+        global_shared_.push_back({name, binding});
+      else
+        bindings += " " + binding, scopes_.back().shared.push_back(name);
+    }
+    erase(begin, end);
+    tokens_[begin].prefix += types + ";" + slots + bindings;
+  }
+
+  /// A lambda that captures by copy would copy shared arrays, which are not captured in CUDA.
+  void capture_list(std::size_t i) {
+    if (tokens_[i].system || partner_[i] != i + 2 || !tokens_[i + 1].is("=")) return;
+    std::set<std::string> names;
+    for (const Scope& scope : scopes_) names.insert(scope.shared.begin(), scope.shared.end());
+    for (const std::string& name : names) tokens_[i + 1].suffix += ", &" + name;
+  }
+
+  Source& source_;
+  std::vector<Token>& tokens_;
+  std::vector<std::size_t> partner_;
+  std::vector<Scope> scopes_;
+  std::vector<GlobalShared> global_shared_;
+  std::size_t device_body_ = none;
+  int counter_ = 0;
+};
+
+}  // namespace
+
+Unsupported::Unsupported(const Source& source, const Token& token, const std::string& what)
+    : std::runtime_error(where(source, token) + ": unsupported on the CPU backend: " + what) {}
+
+void rewrite(Source& source) { Rewriter(source).run(); }
+
+}  // namespace kb::cu2cpp

@@ -1,0 +1,26 @@
+// CUDA's syntax turned into calls of the CPU runtime (cudacpu/core.hpp).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "tokens.hpp"
+
+namespace kb::cu2cpp {
+
+/// The program uses something that the CPU backend does not have.
+struct Unsupported : std::runtime_error {
+  /// @param what  e.g. "inline PTX"
+  Unsupported(const Source& source, const Token& token, const std::string& what);
+};
+
+/// Rewrites kernels, launches and __shared__ declarations, and removes CUDA's keywords.
+void rewrite(Source& source);
+
+/// Throws Unsupported for the first name of a CUDA feature that the backend does not have.
+void refuse_unsupported_names(const Source& source);
+
+/// What a missing header stands for ("CUTLASS" for "cutlass/cutlass.h"), or "".
+std::string unsupported_header(const std::string& name);
+
+}  // namespace kb::cu2cpp

@@ -1,0 +1,188 @@
+// Tokenizer for the output of a C++ preprocessor.
+#include "tokens.hpp"
+
+#include <cctype>
+#include <map>
+
+namespace kb::cu2cpp {
+namespace {
+
+bool starts_identifier(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80);
+}
+bool continues_identifier(char c) {
+  return starts_identifier(c) || std::isdigit(static_cast<unsigned char>(c));
+}
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Source run() {
+    source_.files.push_back("");
+    for (;;) {
+      const std::size_t trivia = at_;
+      skip_trivia();
+      if (at_ >= text_.size()) {
+        source_.tail = text_.substr(trivia);
+        return std::move(source_);
+      }
+      const std::size_t start = at_;
+      const int line = line_;
+      const Kind kind = next();
+      source_.tokens.push_back({kind, text_.substr(start, at_ - start),
+                                text_.substr(trivia, start - trivia), file_, line, system_});
+    }
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  void skip_trivia() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        ++line_;
+        ++at_;
+        line_start_ = true;
+      } else if (std::isspace(static_cast<unsigned char>(c))) {
+        ++at_;
+      } else if (c == '#' && line_start_) {
+        directive();
+      } else {
+        break;
+      }
+    }
+    line_start_ = false;
+  }
+
+  // Line markers look like: # 12 "file.cu" 3 4
+  void directive() {
+    std::size_t end = text_.find('\n', at_);
+    if (end == std::string_view::npos) end = text_.size();
+    const std::string_view body = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end;
+    std::size_t i = body.find_first_not_of(' ');
+    if (i == std::string_view::npos || !std::isdigit(static_cast<unsigned char>(body[i]))) return;
+    int line = 0;
+    while (i < body.size() && std::isdigit(static_cast<unsigned char>(body[i])))
+      line = line * 10 + (body[i++] - '0');
+    const std::size_t open = body.find('"', i), close = body.rfind('"');
+    if (open == std::string_view::npos || close == open) return;
+    const std::string name(body.substr(open + 1, close - open - 1));
+    auto [known, fresh] = known_.try_emplace(name, static_cast<int>(source_.files.size()));
+    if (fresh) source_.files.push_back(name);
+    file_ = known->second;
+    line_ = line - 1;  // the end of this line counts one up
+    system_ = body.find(" 3", close) != std::string_view::npos;
+  }
+
+  Kind next() {
+    const char c = peek();
+    if (starts_identifier(c)) {
+      const std::size_t start = at_;
+      while (continues_identifier(peek())) ++at_;
+      const std::string_view name = text_.substr(start, at_ - start);
+      if (peek() == '"' || peek() == '\'') {
+        if (name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R") {
+          raw_string();
+          return Kind::text;
+        }
+        if (name == "L" || name == "u" || name == "U" || name == "u8") {
+          quoted(peek());
+          return Kind::text;
+        }
+      }
+      return Kind::identifier;
+    }
+    if (std::isdigit(static_cast<unsigned char>(c)) ||
+        (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
+      number();
+      return Kind::number;
+    }
+    if (c == '"' || c == '\'') {
+      quoted(c);
+      return Kind::text;
+    }
+    if (c == '<' && peek(1) == '<' && peek(2) == '<') {
+      at_ += 3;
+    } else if ((c == ':' && peek(1) == ':') || (c == '-' && peek(1) == '>') ||
+               (c == '=' && peek(1) == '=')) {
+      at_ += 2;
+    } else {
+      ++at_;
+    }
+    return Kind::punctuator;
+  }
+
+  void number() {
+    while (at_ < text_.size()) {
+      const char c = peek();
+      if ((c == '+' || c == '-') &&
+          std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos)
+        ++at_;
+      else if (c == '\'' && continues_identifier(peek(1)))
+        at_ += 2;
+      else if (continues_identifier(c) || c == '.')
+        ++at_;
+      else
+        break;
+    }
+  }
+
+  void quoted(char quote) {
+    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_)
+      if (text_[at_] == '\\') ++at_;
+    ++at_;
+  }
+
+  void raw_string() {
+    const std::size_t open = text_.find('(', at_);
+    const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    std::size_t end = text_.find(close, open);
+    end = end == std::string_view::npos ? text_.size() : end + close.size();
+    for (; at_ < end; ++at_) line_ += text_[at_] == '\n';
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1, file_ = 0;
+  bool system_ = false, line_start_ = true;
+  std::map<std::string, int> known_;
+  Source source_;
+};
+
+}  // namespace
+
+Source tokenize(std::string_view text) { return Lexer(text).run(); }
+
+std::string render(const Source& source) {
+  std::string out;
+  for (const Token& token : source.tokens) {
+    // Only nvcc and clang know "#pragma unroll"; dropping the text keeps the line.
+    const bool pragma = token.trivia.find("#pragma") != std::string_view::npos;
+    if (!pragma) {
+      out += token.trivia;
+    } else {
+      for (std::size_t from = 0; from < token.trivia.size();) {
+        std::size_t to = token.trivia.find('\n', from);
+        to = to == std::string_view::npos ? token.trivia.size() : to + 1;
+        const std::string_view line = token.trivia.substr(from, to - from);
+        const bool drop = line.find("#pragma unroll") != std::string_view::npos ||
+                          line.find("#pragma nounroll") != std::string_view::npos ||
+                          line.find("#pragma nv_") != std::string_view::npos;
+        out += drop ? "\n" : line;
+        from = to;
+      }
+    }
+    out += token.prefix;
+    if (!token.erased) out += token.text;
+    out += token.suffix;
+  }
+  out += source.tail;
+  return out;
+}
+
+}  // namespace kb::cu2cpp

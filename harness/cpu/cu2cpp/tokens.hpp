@@ -1,0 +1,39 @@
+// The tokens of preprocessed C++, with enough room around each to rewrite it in place.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kb::cu2cpp {
+
+enum class Kind { identifier, number, text, punctuator };
+
+struct Token {
+  Kind kind;
+  std::string_view text;
+  std::string_view trivia;  ///< white space and directives in front of the token
+  int file;                 ///< index into Source::files
+  int line;
+  bool system;  ///< comes from a system header or a macro defined in one
+
+  // Edits: what is written is prefix + (erased ? "" : text) + suffix.
+  bool erased = false;
+  std::string prefix, suffix;
+
+  bool is(std::string_view other) const { return text == other; }
+};
+
+/// A preprocessed file. The text must outlive the tokens.
+struct Source {
+  std::vector<Token> tokens;
+  std::vector<std::string> files;  ///< names as they stand in the line markers, still escaped
+  std::string_view tail;           ///< trivia behind the last token
+};
+
+Source tokenize(std::string_view text);
+
+/// The text with all edits applied; lines stay where they are.
+std::string render(const Source& source);
+
+}  // namespace kb::cu2cpp

@@ -1,0 +1,15 @@
+// assert() that ends the kernel with cudaErrorAssert on the device and the process on the host.
+#pragma GCC system_header
+#include_next <assert.h>
+
+#ifndef NDEBUG
+namespace kb::cpu {
+[[noreturn]] __attribute__((visibility("default"))) void assert_failed(const char*, const char*,
+                                                                       int, const char*);
+}
+#undef assert
+#define assert(...)               \
+  (static_cast<bool>(__VA_ARGS__) \
+       ? void(0)                  \
+       : ::kb::cpu::assert_failed(#__VA_ARGS__, __builtin_FILE(), __builtin_LINE(), __func__))
+#endif

@@ -1,0 +1,239 @@
+// Streams, events, stream capture and graphs.
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "diagnostics.hpp"
+#include "stream.hpp"
+
+namespace kb::cpu {
+namespace {
+
+std::mutex mutex;  // guards the sets and all capture pointers
+std::set<cudaStream_t>& streams() {
+  static auto* set = new std::set<cudaStream_t>;
+  return *set;
+}
+
+bool is_default(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+bool is_valid(cudaStream_t stream) { return is_default(stream) || streams().count(stream); }
+
+/// The capture that runs in any stream, or null.
+std::shared_ptr<CUgraph_st> any_capture() {
+  for (cudaStream_t stream : streams())
+    if (stream->capture) return stream->capture;
+  return nullptr;
+}
+
+}  // namespace
+
+cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  {
+    std::lock_guard lock(mutex);
+    if (!is_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (is_default(stream)) {
+      if (auto graph = any_capture()) {
+        graph->invalid = true;
+        report(
+            "cudaErrorStreamCaptureImplicit: work was put into the default stream while another "
+            "stream is being captured");
+        return cudaErrorStreamCaptureImplicit;
+      }
+    } else if (stream->capture) {
+      if (stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+      stream->capture->work.push_back(std::move(work));
+      return cudaSuccess;
+    }
+  }
+  return work();
+}
+
+cudaError_t reject_capture(cudaStream_t stream) {
+  std::lock_guard lock(mutex);
+  if (!is_valid(stream)) return cudaErrorInvalidResourceHandle;
+  auto graph = is_default(stream) ? any_capture() : stream->capture;
+  if (!graph) return cudaSuccess;
+  graph->invalid = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t reject_any_capture() { return reject_capture(nullptr); }
+
+}  // namespace kb::cpu
+
+using namespace kb::cpu;
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  if (!stream) return result(cudaErrorInvalidValue);
+  *stream = new CUstream_st;
+  std::lock_guard lock(mutex);
+  streams().insert(*stream);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  std::lock_guard lock(mutex);
+  if (is_default(stream) || !streams().erase(stream)) return result(cudaErrorInvalidResourceHandle);
+  delete stream;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(reject_capture(stream)); }
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return result(reject_capture(stream)); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!event) return result(cudaErrorInvalidResourceHandle);
+  std::lock_guard lock(mutex);
+  if (!is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (event->capture && !is_default(stream)) {
+    if (stream->capture && stream->capture != event->capture)
+      return result(cudaErrorStreamCaptureMerge);
+    stream->capture = event->capture;
+  }
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  return result(enqueue(stream, [=] {
+    function(user_data);
+    return cudaSuccess;
+  }));
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* user_data, unsigned) {
+  if (cudaError_t error = reject_capture(stream)) return result(error);
+  callback(stream, sticky_error(), user_data);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (!event) return result(cudaErrorInvalidValue);
+  *event = new CUevent_st;
+  (*event)->timed = !(flags & cudaEventDisableTiming);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (!event) return result(cudaErrorInvalidResourceHandle);
+  delete event;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!event) return result(cudaErrorInvalidResourceHandle);
+  std::lock_guard lock(mutex);
+  if (!is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
+  event->capture = is_default(stream) ? nullptr : stream->capture;
+  event->recorded = !event->capture;
+  event->time = std::chrono::steady_clock::now();
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (!event) return result(cudaErrorInvalidResourceHandle);
+  return result(event->capture ? cudaErrorCapturedEvent : cudaSuccess);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
+  if (!ms) return result(cudaErrorInvalidValue);
+  if (!start || !stop || !start->recorded || !stop->recorded || !start->timed || !stop->timed)
+    return result(cudaErrorInvalidResourceHandle);
+  *ms = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  std::lock_guard lock(mutex);
+  if (stream == nullptr || stream == cudaStreamLegacy)
+    return result(cudaErrorStreamCaptureUnsupported);
+  if (!is_valid(stream) || is_default(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (stream->capture) return result(cudaErrorIllegalState);
+  stream->capture = std::make_shared<CUgraph_st>();
+  stream->is_origin = true;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  std::lock_guard lock(mutex);
+  if (!graph || is_default(stream) || !is_valid(stream)) return result(cudaErrorInvalidValue);
+  auto captured = stream->capture;
+  if (!captured) return result(cudaErrorIllegalState);
+  if (!stream->is_origin) return result(cudaErrorStreamCaptureUnmatched);
+  for (cudaStream_t each : streams())
+    if (each->capture == captured) each->capture = nullptr;
+  stream->is_origin = false;
+  *graph = nullptr;
+  if (captured->invalid) return result(cudaErrorStreamCaptureInvalidated);
+  *graph = new CUgraph_st(std::move(*captured));
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  std::lock_guard lock(mutex);
+  if (!status || !is_valid(stream)) return result(cudaErrorInvalidValue);
+  auto graph = is_default(stream) ? nullptr : stream->capture;
+  *status = !graph           ? cudaStreamCaptureStatusNone
+            : graph->invalid ? cudaStreamCaptureStatusInvalidated
+                             : cudaStreamCaptureStatusActive;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  if (!exec || !graph) return result(cudaErrorInvalidValue);
+  *exec = new CUgraphExec_st{graph->work};
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (!exec) return result(cudaErrorInvalidValue);
+  return result(enqueue(stream, [work = exec->work] {
+    for (const auto& each : work)
+      if (cudaError_t error = each()) return error;
+    return cudaSuccess;
+  }));
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+  return result(exec ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (!graph || !count) return result(cudaErrorInvalidValue);
+  // Nodes have no handles of their own here; their number is what programs ask for.
+  if (nodes) return result(cudaErrorNotSupported);
+  *count = graph->work.size();
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  delete exec;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return result(cudaSuccess);
+}
+
+}  // extern "C"

@@ -1,0 +1,151 @@
+// Hardware faults: tells what the address was, and ends the kernel instead of the process.
+#include <execinfo.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "device_memory.hpp"
+#include "diagnostics.hpp"
+#include "worker.hpp"
+
+#if defined(KB_HAVE_BACKTRACE)
+#include <backtrace.h>
+#endif
+
+namespace kb::cpu {
+namespace {
+
+struct Fault {
+  int signal;
+  bool has_address;
+  const void* address;
+  const void* pc;
+  bool write;
+};
+thread_local Fault current_fault;
+
+std::string describe_address(const Fault& fault, const Fiber* fiber, cudaError_t& error) {
+  error = cudaErrorIllegalAddress;
+  const std::string access = fault.write ? "write" : "read";
+  if (fiber && in_stack_guard(*fiber, fault.address)) {
+    error = cudaErrorHardwareStackError;
+    return "stack overflow: local variables and calls of one thread need more than its stack";
+  }
+  if (!fault.has_address)
+    return "access through an invalid pointer or a vector access to a misaligned address";
+  if (reinterpret_cast<std::uintptr_t>(fault.address) < 4096)
+    return access + " through a null pointer";
+  const std::string memory = DeviceMemory::instance().describe(fault.address);
+  if (!memory.empty()) return access + " " + memory;
+  char text[64];
+  std::snprintf(text, sizeof text, " of address %p, which is no memory of the device",
+                fault.address);
+  return access + text;
+}
+
+std::string at_line(const void* pc) {
+  const std::string line = source_line(pc);
+  return line.empty() ? "" : " at " + line;
+}
+
+// Continues on the stack of the CUDA thread that faulted, outside the signal handler.
+void end_lane() {
+  const Fault fault = current_fault;
+  cudaError_t error = cudaErrorLaunchFailure;
+  std::string sentence;
+  switch (fault.signal) {
+    case SIGFPE:
+      sentence = "integer division by zero";
+      break;
+    case SIGILL:
+    case SIGTRAP:
+      sentence = "trap";
+      break;
+    default:
+      sentence = describe_address(fault, &Worker::active()->fiber(), error);
+  }
+  kb::cpu::fault(error, sentence + at_line(fault.pc));
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  Fault fault{signal, info->si_code > 0 && info->si_code != SI_KERNEL, info->si_addr, nullptr,
+              false};
+#if defined(__x86_64__)
+  fault.pc = reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
+  fault.write = machine.gregs[REG_ERR] & 2;
+#elif defined(__aarch64__)
+  fault.pc = reinterpret_cast<const void*>(machine.pc);
+#endif
+  Worker* worker = Worker::active();
+  if (worker && worker->in_lane()) {
+    current_fault = fault;
+    // Nothing on the thread's stack is needed any more, so it starts over from the top: after a
+    // stack overflow there is no room below.
+    auto top =
+        reinterpret_cast<std::uintptr_t>(worker->fiber().stack) + worker->fiber().stack_bytes;
+    top = (top & ~std::uintptr_t{63}) - 256;
+#if defined(__x86_64__)
+    machine.gregs[REG_RSP] = static_cast<greg_t>(top - 8);  // as if by a call
+    machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(&end_lane);
+#elif defined(__aarch64__)
+    machine.sp = top;
+    machine.pc = reinterpret_cast<std::uintptr_t>(&end_lane);
+#endif
+    return;
+  }
+  if (DeviceMemory::instance().owns(fault.address))
+    report("device memory dereferenced on the host" + at_line(fault.pc) + ": " +
+           (fault.write ? "write " : "read ") + DeviceMemory::instance().describe(fault.address));
+  ::signal(signal, SIG_DFL);  // the instruction runs again and ends the process in the usual way
+}
+
+void install() {
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void watch_faults() {
+#if !defined(KB_SANITIZE_ADDRESS)  // AddressSanitizer reports faults itself, with a stack trace
+  static std::once_flag once;
+  std::call_once(once, install);
+  static thread_local bool prepared = false;
+  if (prepared) return;
+  prepared = true;
+  constexpr std::size_t bytes = 64 * 1024;
+  stack_t stack{};
+  stack.ss_sp = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = bytes;
+  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+#endif
+}
+
+#if defined(KB_HAVE_BACKTRACE)
+std::string source_line(const void* address) {
+  static backtrace_state* state = backtrace_create_state(
+      nullptr, 1, [](void*, const char*, int) {}, nullptr);
+  std::string line;
+  backtrace_pcinfo(
+      state, reinterpret_cast<std::uintptr_t>(address),
+      [](void* data, std::uintptr_t, const char* file, int number, const char*) {
+        if (!file || std::strstr(file, "/cudacpu/")) return 0;  // inlined: the caller's line counts
+        *static_cast<std::string*>(data) = place({file, number});
+        return 1;
+      },
+      [](void*, const char*, int) {}, &line);
+  return line;
+}
+#else
+std::string source_line(const void*) { return ""; }
+#endif
+
+}  // namespace kb::cpu

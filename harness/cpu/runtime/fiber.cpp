@@ -1,0 +1,90 @@
+// Fiber stacks and switches on top of Boost.Context.
+#include "fiber.hpp"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "sanitizer.hpp"
+
+namespace kb::cpu {
+namespace {
+
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+constexpr std::size_t page = 4096;
+#if defined(KB_SANITIZE_ADDRESS) || defined(KB_SANITIZE_THREAD)
+constexpr std::size_t stack_size = 512 * 1024;  // instrumented frames are several times larger
+#else
+constexpr std::size_t stack_size = 128 * 1024;
+#endif
+
+// Linux allows a process 65,530 mappings and each guard page costs two; device allocations need
+// theirs too.
+std::atomic<int> guard_budget{12000};
+
+void start(transfer_t transfer);
+
+struct Handover {
+  Fiber* from;
+  Fiber* to;
+  void (*entry)(Fiber&);
+};
+
+void arrived(transfer_t transfer, Fiber& self) {
+  auto* handover = static_cast<Handover*>(transfer.data);
+  handover->from->context = transfer.fctx;
+  finish_switch(self.asan_stack, *handover->from);
+}
+
+void start(transfer_t transfer) {
+  auto* handover = static_cast<Handover*>(transfer.data);
+  Fiber& self = *handover->to;
+  auto entry = handover->entry;
+  arrived(transfer, self);
+  entry(self);
+  std::abort();  // an entry never returns: it would have nowhere to go
+}
+
+}  // namespace
+
+std::size_t stack_stride() { return stack_size + page; }
+
+char* map_stacks(int count) {
+  void* base = mmap(nullptr, stack_stride() * count, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (base == MAP_FAILED) {
+    std::perror("[kb-cpu] cannot map fiber stacks");
+    std::abort();
+  }
+  return static_cast<char*>(base);
+}
+
+void attach_stack(Fiber& fiber, char* stacks, int index) {
+  char* low = stacks + stack_stride() * index;
+  if (guard_budget.fetch_sub(1, std::memory_order_relaxed) > 0) mprotect(low, page, PROT_NONE);
+  fiber.stack = low + page;
+  // Stacks that start at the same offset in their pages would fight for the same cache sets.
+  fiber.stack_bytes = stack_size - (index % 21) * 192;
+}
+
+bool in_stack_guard(const Fiber& fiber, const void* address) {
+  auto* at = static_cast<const char*>(address);
+  return fiber.stack && at < fiber.stack && at >= fiber.stack - page;
+}
+
+void switch_fiber(Fiber& from, Fiber& to, void (*entry)(Fiber&)) {
+  if (!to.context) {
+    forget_stack(to);
+    to.context = make_fcontext(to.stack + to.stack_bytes, to.stack_bytes, start);
+  }
+  Handover handover{&from, &to, entry};
+  begin_switch(&from.asan_stack, to);
+  arrived(jump_fcontext(to.context, &handover), from);
+}
+
+}  // namespace kb::cpu

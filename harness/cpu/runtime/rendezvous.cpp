@@ -1,0 +1,145 @@
+// Barriers and warp operations: lanes wait until all partners have come, the last one combines.
+#include <algorithm>
+
+#include "diagnostics.hpp"
+#include "grid_barrier.hpp"
+#include "sanitizer.hpp"
+#include "worker.hpp"
+
+namespace kb::cpu {
+namespace {
+
+std::string hex(unsigned value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+Worker& caller(const char* what, Site site) {
+  Worker* worker = Worker::active();
+  if (!worker || !worker->in_lane()) host_misuse(what, site);
+  return *worker;
+}
+
+}  // namespace
+
+void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what,
+                             Site site) {
+  const int lane = lane_, warp = lane / 32, position = lane % 32;
+  if (!(mask >> position & 1))
+    fault(cudaErrorLaunchFailure, std::string(what) + " at " + place(site) + ": the mask " +
+                                      hex(mask) + " does not name the calling lane " +
+                                      std::to_string(position));
+  auto& groups = groups_[warp];
+  auto group = std::find_if(groups.begin(), groups.end(), [&](const WarpGroup& each) {
+    return each.mask == mask && each.combine == combine;
+  });
+  if (group == groups.end()) {
+    group = groups.emplace(groups.end());
+    group->mask = mask;
+    group->arrived = 0;
+    group->combine = combine;
+    group->key = &warp_keys_[warp][warp_generation_[warp]++ % warp_keys_[warp].size()];
+    ++waiting_groups_;
+  }
+  const void* key = group->key;
+  group->data[position] = data;
+  group->arrived |= 1u << position;
+  order_release(key);
+  if (group->arrived == (mask & live_[warp])) {
+    complete(*group, warp);
+  } else {
+    park({what, site, mask});
+  }
+  order_acquire(key);
+}
+
+void Worker::complete(WarpGroup& group, int warp) {
+  order_acquire(group.key);
+  if (group.combine) {
+    group.combine(group.data, group.arrived);
+    order_release(group.key);
+  }
+  for (unsigned rest = group.arrived; rest; rest &= rest - 1) {
+    const int lane = warp * 32 + __builtin_ctz(rest);
+    if (lane != lane_) wake(lane);
+  }
+  --waiting_groups_;
+  auto& groups = groups_[warp];
+  if (&group != &groups.back()) group = groups.back();
+  groups.pop_back();
+}
+
+void Worker::block_rendezvous(BlockCombine combine, void* data, const char* what, Site site) {
+  const int lane = lane_;
+  const void* key = &block_keys_[barrier_.generation % block_keys_.size()];
+  if (barrier_.arrived == 0) {
+    barrier_.combine = combine;
+    barrier_.site = site;
+    barrier_.what = what;
+  } else if (barrier_.combine != combine) {
+    fault(cudaErrorLaunchFailure, std::string("divergent barrier: this thread is in ") + what +
+                                      " at " + place(site) + " while others wait in " +
+                                      barrier_.what + " at " + place(barrier_.site));
+  } else if (barrier_.site.line != site.line || barrier_.site.file != site.file) {
+    divergent_barrier(*this, what, barrier_.site, site);
+  }
+  block_data_[lane] = data;
+  block_waiting_[barrier_.arrived++] = static_cast<std::uint16_t>(lane);
+  order_release(key);
+  if (barrier_.arrived == static_cast<unsigned>(running_)) {
+    complete_block();
+  } else {
+    park({what, site, 0});
+  }
+  order_acquire(key);
+}
+
+void Worker::complete_block() {
+  const void* key = &block_keys_[barrier_.generation++ % block_keys_.size()];
+  const unsigned arrived = barrier_.arrived;
+  barrier_.arrived = 0;
+  if (barrier_.combine) {
+    order_acquire(key);
+    barrier_.combine(block_data_.data(), static_cast<unsigned>(threads_));
+    order_release(key);
+  }
+  for (unsigned i = 0; i < arrived; ++i)
+    if (block_waiting_[i] != lane_) wake(block_waiting_[i]);
+}
+
+void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what, Site site) {
+  caller(what, site).warp_rendezvous(mask, combine, data, what, site);
+}
+
+void block_rendezvous(BlockCombine combine, void* data, const char* what, Site site) {
+  caller(what, site).block_rendezvous(combine, data, what, site);
+}
+
+void grid_rendezvous(Site site) {
+  Worker& worker = caller("grid.sync()", site);
+  if (!worker.launch().cooperative)
+    fault(cudaErrorLaunchFailure, "grid.sync() at " + place(site) +
+                                      " in a kernel that was not launched " +
+                                      "with cudaLaunchCooperativeKernel");
+  worker.block_rendezvous(
+      [](void* const*, unsigned) {
+        Worker& worker = *Worker::active();
+        if (!worker.launch().grid_barrier->wait()) worker.abandon_after_grid_failure();
+      },
+      nullptr, "grid.sync()", site);
+}
+
+unsigned live_lanes() { return caller("__activemask()", {"", 0}).live_lanes(); }
+bool is_cooperative() {
+  Worker* worker = Worker::active();
+  return worker && worker->launch().cooperative;
+}
+unsigned dynamic_shared_bytes() {
+  return static_cast<unsigned>(caller("dynamic_smem_size()", {"", 0}).launch().dynamic_shared);
+}
+void yield() {
+  if (Worker* worker = Worker::active(); worker && worker->in_lane()) worker->yield();
+}
+
+}  // namespace kb::cpu

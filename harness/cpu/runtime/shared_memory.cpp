@@ -1,0 +1,118 @@
+// The arena behind __shared__ variables and dynamic shared memory.
+#include "shared_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "diagnostics.hpp"
+#include "sanitizer.hpp"
+#include "worker.hpp"
+
+namespace kb::cpu {
+namespace {
+
+constexpr std::size_t arena_bytes = 1 << 20;
+constexpr std::size_t red_zone = 64;
+constexpr std::size_t static_limit = 48 * 1024;
+
+std::atomic<int> variables{0};
+
+}  // namespace
+
+SharedMemory::SharedMemory() {
+  void* arena =
+      mmap(nullptr, arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (arena == MAP_FAILED) {
+    std::perror("[kb-cpu] cannot map shared memory");
+    std::abort();
+  }
+  arena_ = high_water_ = static_cast<char*>(arena);
+}
+
+void SharedMemory::begin_block(std::size_t dynamic_bytes) {
+  ++block_;
+  placed_.clear();
+  static_bytes_ = 0;
+#if defined(KB_SANITIZE_THREAD)
+  // Fresh memory per block, or the accesses of consecutive blocks would look like races.
+  if (high_water_ != arena_)
+    mmap(arena_, arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+         0);
+#endif
+  poison(arena_, high_water_ - arena_);
+  top_ = high_water_ = arena_;
+  dynamic_bytes_ = dynamic_bytes;
+  dynamic_ = place(dynamic_bytes, 1024);
+}
+
+char* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
+  auto at = reinterpret_cast<std::uintptr_t>(top_) + red_zone;
+  char* address = reinterpret_cast<char*>((at + alignment - 1) / alignment * alignment);
+  unpoison(top_, address + bytes + red_zone - top_);
+  fill_unwritten(top_, address + bytes + red_zone - top_);
+  poison(top_, address - top_);
+  poison(address + bytes, red_zone);
+  top_ = high_water_ = address + bytes + red_zone;
+  return address;
+}
+
+void* SharedMemory::address(SharedVariable& variable) {
+  int id = __atomic_load_n(&variable.id, __ATOMIC_RELAXED);
+  if (id == 0) {
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    id = variable.id ? variable.id : ++variables;
+    __atomic_store_n(&variable.id, id, __ATOMIC_RELAXED);
+  }
+  if (slots_.size() <= static_cast<std::size_t>(id)) slots_.resize(id + 16);
+  Slot& slot = slots_[id];
+  if (slot.block != block_) {
+    static_bytes_ += variable.bytes;
+    if (static_bytes_ > static_limit)
+      fault(cudaErrorInvalidKernelImage,
+            "the static shared memory, " + std::to_string(static_bytes_) +
+                " bytes up to variable " + variable.name + " (" + kb::cpu::place(variable.site) +
+                "), exceeds 49152 bytes; nvcc rejects this");
+    slot.address = place(variable.bytes, std::max<std::size_t>(variable.alignment, 128));
+    slot.block = block_;
+    placed_.push_back({&variable, slot.address + variable.bytes});
+  }
+  return slot.address;
+}
+
+void SharedMemory::end_block() {
+#if !defined(KB_SANITIZE_ADDRESS)
+  auto damaged = [](const char* end) {
+    return std::any_of(end, end + red_zone,
+                       [](char byte) { return byte != static_cast<char>(0xff); });
+  };
+  for (const Placed& each : placed_)
+    if (damaged(each.end))
+      return fail(cudaErrorIllegalAddress,
+                  std::string("a thread wrote past the end of the shared variable ") +
+                      each.variable->name + " (" + kb::cpu::place(each.variable->site) + ")");
+  if (damaged(dynamic_ + dynamic_bytes_))
+    fail(cudaErrorIllegalAddress, "a thread wrote past the end of the dynamic shared memory of " +
+                                      std::to_string(dynamic_bytes_) + " bytes");
+#endif
+}
+
+void* SharedVariable::address() {
+  Worker* worker = Worker::active();
+  if (!worker) host_misuse("a __shared__ variable", site);
+  return worker->shared().address(*this);
+}
+
+void* dynamic_shared() {
+  Worker* worker = Worker::active();
+  if (!worker) host_misuse("dynamic shared memory", {"", 0});
+  return worker->shared().dynamic();
+}
+
+}  // namespace kb::cpu

@@ -1,0 +1,48 @@
+// The shared memory of the block that a worker runs.
+#pragma once
+
+#include <cudacpu/core.hpp>
+#include <cudacpu/qualifiers.hpp>
+#include <cudacpu/types.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace kb::cpu {
+
+/// An arena in which each variable of the current block lies between red zones. All bytes are 0xFF
+/// when a block starts, so that an uninitialised float reads as NaN and an integer as -1.
+class SharedMemory {
+ public:
+  SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;  // the arena is one mapping for the process's life
+
+  void begin_block(std::size_t dynamic_bytes);
+  /// Looks at the red zones; faults the launch when one was written to.
+  void end_block();
+  void* address(SharedVariable& variable);
+  void* dynamic() { return dynamic_; }
+
+ private:
+  struct Slot {
+    std::uint64_t block = 0;
+    char* address = nullptr;
+  };
+  struct Placed {
+    const SharedVariable* variable;
+    char* end;
+  };
+  char* place(std::size_t bytes, std::size_t alignment);
+
+  char* arena_ = nullptr;
+  char* top_ = nullptr;
+  char* high_water_ = nullptr;
+  char* dynamic_ = nullptr;
+  std::size_t dynamic_bytes_ = 0;
+  std::size_t static_bytes_ = 0;
+  std::uint64_t block_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<Placed> placed_;
+};
+
+}  // namespace kb::cpu

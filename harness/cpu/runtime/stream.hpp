@@ -1,0 +1,45 @@
+// Streams and graphs. A stream runs its work at once; a captured stream records it instead.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "launch.hpp"
+
+/// Work in the order of its capture, which is a valid order of the graph.
+struct CUgraph_st {
+  std::vector<std::function<cudaError_t()>> work;
+  bool invalid = false;
+};
+
+struct CUgraphExec_st {
+  std::vector<std::function<cudaError_t()>> work;
+};
+
+struct CUstream_st {
+  std::shared_ptr<CUgraph_st> capture;
+  bool is_origin = false;
+};
+
+struct CUevent_st {
+  std::chrono::steady_clock::time_point time{};
+  bool recorded = false;
+  bool timed = true;
+  std::shared_ptr<CUgraph_st> capture;
+};
+
+namespace kb::cpu {
+
+/// Does `work` now, or adds it to the graph that `stream` is being captured into.
+cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);
+/// Fails, and invalidates the capture, when `stream` is being captured: for calls that would wait.
+cudaError_t reject_capture(cudaStream_t stream);
+/// The same for calls that wait for the whole device.
+cudaError_t reject_any_capture();
+
+/// Stores an error for cudaGetLastError and returns it; a sticky error takes precedence.
+cudaError_t result(cudaError_t error);
+
+}  // namespace kb::cpu

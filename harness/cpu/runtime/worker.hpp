@@ -1,0 +1,130 @@
+// One OS thread's machine for running the blocks of a launch: its lanes, fibers, shared memory and
+// the groups of lanes that wait for each other.
+#pragma once
+
+#include <cudacpu/core.hpp>
+#include <cudacpu/qualifiers.hpp>
+#include <cudacpu/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fiber.hpp"
+#include "launch.hpp"
+#include "shared_memory.hpp"
+
+namespace kb::cpu {
+
+inline constexpr int max_block = 1024;
+
+/// What a waiting CUDA thread waits for.
+struct Wait {
+  const char* what = nullptr;  ///< null: not waiting
+  Site site{};
+  unsigned mask = 0;  ///< 0 for block-wide operations
+};
+
+/// Lanes of one warp that wait for the same operation.
+struct WarpGroup {
+  unsigned mask = 0;  ///< as given by the program
+  unsigned arrived = 0;
+  WarpCombine combine = nullptr;
+  const void* key = nullptr;  ///< for ThreadSanitizer
+  void* data[32];
+};
+
+/// Lanes of the block that wait in a barrier.
+struct BlockGroup {
+  unsigned arrived = 0;
+  BlockCombine combine = nullptr;
+  const char* what = nullptr;
+  Site site{};
+  std::uint64_t generation = 0;
+};
+
+class Worker {
+ public:
+  Worker();
+  Worker(const Worker&) = delete;  // fibers point back to their worker
+
+  /// Runs blocks of `launch` until none is left or it has failed.
+  void run(Launch& launch);
+
+  /// The calling OS thread's worker, made on first use and never destroyed: parked fibers may
+  /// still hold frames.
+  static Worker& mine();
+  /// The calling OS thread's worker while it runs a kernel, else null.
+  static Worker* active();
+
+  void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what, Site site);
+  void block_rendezvous(BlockCombine combine, void* data, const char* what, Site site);
+  void yield();
+  /// Leaves the current block for good; the launch must have been marked as failed.
+  [[noreturn]] void abandon();
+  [[noreturn]] void abandon_after_grid_failure();
+
+  unsigned live_lanes() const { return live_[lane_ / 32]; }
+  bool in_lane() const { return lane_ >= 0; }
+  Launch& launch() { return *launch_; }
+  SharedMemory& shared() { return shared_; }
+  const Fiber& fiber() const { return *current_; }
+  /// "kernel k (f.cu:12), block (0,0,0), thread (3,0,0)"
+  std::string where() const;
+
+ private:
+  void run_block(std::uint64_t number);
+  void start_lane(int lane);
+  void finish_lane();
+  void lane_loop();
+  int next_unstarted();
+  int next_ready();
+  void park(const Wait& wait);
+  void wake(int lane);
+  void complete(WarpGroup& group, int warp);
+  void complete_block();
+  [[noreturn]] void deadlock();
+  void prepare_threads();
+  std::string waiting_lanes(std::string* summary) const;
+  Fiber& fiber_for(int lane);
+  void make_fiber(int index);
+  void switch_to(Fiber& to);
+
+  Launch* launch_ = nullptr;
+  Kernel* kernel_ = nullptr;
+  int threads_ = 0;
+  dim3 shape_{0, 0, 0};
+  int lane_ = -1;
+  int started_ = 0;
+  int running_ = 0;  ///< lanes of the block that have not exited, unstarted ones included
+  bool abandoned_ = false;
+
+  std::array<uint3, max_block> index_{};
+  std::array<std::uint16_t, max_block> order_{};
+  std::array<Fiber*, max_block> home_{};  ///< fiber of each started lane
+  std::array<Wait, max_block> waits_{};
+  std::array<void*, max_block> block_data_{};
+  std::array<std::uint16_t, max_block> block_waiting_{};
+  std::array<std::uint16_t, max_block> ready_{};
+  unsigned ready_head_ = 0, ready_tail_ = 0;
+  std::array<unsigned, 32> live_{};
+  std::array<std::vector<WarpGroup>, 32> groups_;
+  int waiting_groups_ = 0;
+  BlockGroup barrier_;
+  // ThreadSanitizer's keys. Consecutive barriers use different ones: a thread that leaves late must
+  // not be ordered behind what others did on their way to the next barrier.
+  std::array<char, 2> block_keys_{};
+  std::array<std::array<char, 4>, 32> warp_keys_{};
+  std::array<unsigned, 32> warp_generation_{};
+
+  Fiber hub_;
+  Fiber* current_ = &hub_;
+  std::vector<Fiber*> fibers_;
+  std::vector<Fiber*> idle_;
+  char* stacks_ = nullptr;
+  std::uint64_t random_ = 0x9e3779b97f4a7c15;
+  SharedMemory shared_;
+};
+
+}  // namespace kb::cpu

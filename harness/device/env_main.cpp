@@ -1,0 +1,97 @@
+// kb_env: writes env.json, the facts of this machine and of the programs that judge on it, and the
+// list of GPUs that CTest schedules tests on. Runs before all other tests (kb.env).
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "device/gpu.h"
+#include "result/candidate_entry.h"
+
+namespace kb {
+namespace {
+
+std::string first_value(const char* path, const std::string& key) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const size_t start = line.find_first_not_of(" \t:=\"", key.size());
+    std::string value = start == std::string::npos ? "" : line.substr(start);
+    if (value.ends_with('"')) value.pop_back();
+    return value;
+  }
+  return "unknown";
+}
+
+Json host_facts() {
+  utsname names{};
+  uname(&names);
+  return {{"os", first_value("/etc/os-release", "PRETTY_NAME=")},
+          {"kernel", names.release},
+          {"cpu", first_value("/proc/cpuinfo", "model name")},
+          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"memory_bytes", int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)}};
+}
+
+// CTest's resource specification. Without a GPU one made-up slot lets the tests start, and skip.
+Json resource_spec(const std::vector<Json>& gpus) {
+  Json list = Json::array();
+  for (size_t i = 0; i < std::max<size_t>(gpus.size(), 1); ++i) {
+    list.push_back({{"id", std::to_string(i)}, {"slots", 1}});
+  }
+  return {{"version", {{"major", 1}, {"minor", 0}}},
+          {"local", Json::array({Json{{"gpus", list}}})}};
+}
+
+int run(const std::filesystem::path& manifest_path) {
+  const Json manifest = read_json(manifest_path);
+  const std::filesystem::path build_dir = std::filesystem::absolute(manifest_path).parent_path();
+  const std::vector<Json> gpus = find_gpus();
+  if (manifest.at("backend") == "cuda") {
+    if (gpus.empty()) {
+      std::cerr << "no GPU is visible: " << no_gpu_reason()
+                << "; on a machine without one use the preset cpu\n";
+      return 1;
+    }
+    const std::string built_for = manifest.at("cuda_architectures");
+    const std::string wanted = gpus[0].at("compute_capability_digits");
+    if (built_for.substr(0, built_for.find_first_not_of("0123456789")) != wanted) {
+      std::cerr << "this build is for sm_" << built_for << ", but " << gpus[0].at("name")
+                << " is sm_" << wanted
+                << ": configure with this GPU's preset (cmake --list-presets)\n";
+      return 1;
+    }
+  }
+  replace_json(build_dir / "env.json",
+               {{"schema", 1},
+                {"backend", manifest.at("backend")},
+                {"sanitize", manifest.at("sanitize")},
+                {"time", utc_now()},
+                {"harness_version", manifest.at("version")},
+                {"harness_sha256", harness_sha256(build_dir)},
+                {"torch", manifest.at("torch")},
+                {"host", host_facts()},
+                {"gpu", gpus.empty() || manifest.at("backend") == "cpu" ? Json() : gpus[0]}});
+  replace_json(build_dir / "gpus.json", resource_spec(gpus));
+  return 0;
+}
+
+}  // namespace
+}  // namespace kb
+
+int main(int argc, char** argv) {
+  CLI::App app("Writes env.json beside the manifest");
+  std::string manifest;
+  app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return kb::run(manifest);
+  } catch (const std::exception& error) {
+    std::cerr << "kb_env: " << error.what() << "\n";
+    return 2;
+  }
+}

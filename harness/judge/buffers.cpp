@@ -1,0 +1,67 @@
+// Layout and checks that do not depend on where the memory lies.
+#include "judge/buffers.h"
+
+#include <cstring>
+
+namespace kb {
+
+SharedTensor::SharedTensor(TensorSpec spec, int64_t slots)
+    : spec_(std::move(spec)), slots_(slots) {}
+
+at::Tensor SharedTensor::slot(int64_t index) const {
+  const int64_t start = static_cast<int64_t>(data_offset_ + index * slot_stride_);
+  return memory_.narrow(0, start, spec_.bytes()).view(spec_.dtype).view(spec_.shape);
+}
+
+void SharedTensor::poison() { memory_.fill_(0xFF); }
+
+void SharedTensor::poison_slot(int64_t index) const {
+  const int64_t start = static_cast<int64_t>(data_offset_ + index * slot_stride_);
+  memory_.narrow(0, start, spec_.bytes()).fill_(0xFF);
+}
+
+int64_t SharedTensor::damaged_guard_bytes() const {
+  int64_t damaged = 0;
+  int64_t start = 0;
+  for (int64_t i = 0; i <= slots_; ++i) {
+    const int64_t end =
+        i < slots_ ? static_cast<int64_t>(data_offset_ + i * slot_stride_) : memory_.numel();
+    damaged += memory_.narrow(0, start, end - start).ne(0xFF).sum().item<int64_t>();
+    start = end + spec_.bytes();
+  }
+  return damaged;
+}
+
+protocol::Tensor SharedTensor::describe() const {
+  protocol::Tensor out{};
+  TORCH_CHECK(spec_.name.size() < protocol::max_name, "name too long: ", spec_.name);
+  TORCH_CHECK(spec_.shape.size() <= protocol::max_rank, "too many dimensions: ", spec_.name);
+  std::strcpy(out.name, spec_.name.c_str());
+  out.role = spec_.role == Role::input    ? protocol::TensorRole::input
+             : spec_.role == Role::weight ? protocol::TensorRole::weight
+                                          : protocol::TensorRole::output;
+  out.dtype = static_cast<uint32_t>(spec_.dtype);
+  out.rank = static_cast<int32_t>(spec_.shape.size());
+  out.slots = static_cast<int32_t>(slots_);
+  std::copy(spec_.shape.begin(), spec_.shape.end(), out.shape);
+  out.bytes = static_cast<uint64_t>(spec_.bytes());
+  out.data_offset = data_offset_;
+  out.slot_stride = slot_stride_;
+  std::memcpy(out.handle, handle_, sizeof handle_);
+  return out;
+}
+
+std::vector<at::Tensor> split_slots(const at::Tensor& memory, const protocol::Tensor& tensor) {
+  std::vector<at::Tensor> slots;
+  for (int32_t i = 0; i < tensor.slots; ++i) {
+    slots.push_back(memory
+                        .narrow(0,
+                                static_cast<int64_t>(tensor.data_offset + i * tensor.slot_stride),
+                                static_cast<int64_t>(tensor.bytes))
+                        .view(static_cast<at::ScalarType>(tensor.dtype))
+                        .view(c10::IntArrayRef(tensor.shape, tensor.rank)));
+  }
+  return slots;
+}
+
+}  // namespace kb

@@ -1,0 +1,66 @@
+// Memory that the judge owns and a runner maps: tensors between guard bands, nothing secret beside.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kb/tensors.h"
+#include "protocol/page.h"
+
+namespace kb {
+
+/// `slots` copies of one tensor in an allocation of their own, guard bands before, between and
+/// behind.
+class SharedTensor {
+ public:
+  virtual ~SharedTensor() = default;
+
+  /// Copy `index` as the judge sees it.
+  at::Tensor slot(int64_t index) const;
+  /// Fills the whole allocation with 0xFF: outputs read as NaN or -1, guard bands as their pattern.
+  void poison();
+  /// Fills copy `index` with 0xFF.
+  void poison_slot(int64_t index) const;
+  /// Bytes before the first, between two or behind the last copy that no longer are 0xFF.
+  int64_t damaged_guard_bytes() const;
+  /// The description that a runner needs to map it.
+  protocol::Tensor describe() const;
+  const TensorSpec& spec() const { return spec_; }
+  int64_t slots() const { return slots_; }
+
+ protected:
+  SharedTensor(TensorSpec spec, int64_t slots);
+
+  TensorSpec spec_;
+  int64_t slots_;
+  uint64_t data_offset_ = 0;
+  uint64_t slot_stride_ = 0;
+  at::Tensor memory_;  ///< uint8, the whole allocation
+  unsigned char handle_[64] = {};
+};
+
+/// Where shared tensors come from on this backend.
+class SharedMemory {
+ public:
+  virtual ~SharedMemory() = default;
+  virtual std::unique_ptr<SharedTensor> allocate(const TensorSpec& spec, int64_t slots) = 0;
+  /// The descriptor that a runner inherits as protocol::data_fd.
+  virtual int descriptor() const = 0;
+  virtual at::Device device() const = 0;
+  /// Waits for what is queued on the device: a runner's context does not wait for the judge's.
+  virtual void finish() const = 0;
+};
+
+std::unique_ptr<SharedMemory> make_shared_memory();
+
+/// The other side: a shared tensor as a runner of the judge's own kind (LibTorch) sees it.
+/// @return its copies. @throws c10::Error if the handle cannot be opened
+std::vector<at::Tensor> map_shared(const protocol::Tensor& tensor);
+
+/// Views of the copies in a mapped allocation (uint8).
+std::vector<at::Tensor> split_slots(const at::Tensor& memory, const protocol::Tensor& tensor);
+
+}  // namespace kb

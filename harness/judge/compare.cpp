@@ -1,0 +1,203 @@
+// Works through outputs of gigabytes in slices, in fp64, on the device where they lie.
+#include "judge/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kb {
+namespace {
+
+constexpr int64_t slice_elements = int64_t{1} << 25;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double unit_roundoff(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return 0x1p-24;
+    case at::kHalf:
+      return 0x1p-11;
+    case at::kBFloat16:
+      return 0x1p-8;
+    case at::kDouble:
+      return 0x1p-53;
+    default:
+      TORCH_CHECK(false, "no tolerance is defined for ", toString(type));
+  }
+}
+
+std::vector<int64_t> unravel(int64_t flat, const Shape& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = flat % shape[d];
+    flat /= shape[d];
+  }
+  return index;
+}
+
+// Calls work(first, slices...) on matching pieces of flat tensors.
+template <class Work>
+void for_slices(int64_t elements, Work work) {
+  for (int64_t first = 0; first < elements; first += slice_elements) {
+    work(first, std::min(slice_elements, elements - first));
+  }
+}
+
+at::Tensor flat_slice(const at::Tensor& t, int64_t first, int64_t count) {
+  return t.reshape(-1).narrow(0, first, count);
+}
+
+// Infinities and NaN are compared by position; in sums they count as zero.
+at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
+
+double squared_norm(const at::Tensor& t) {
+  double sum = 0;
+  for_slices(t.numel(), [&](int64_t first, int64_t count) {
+    sum += finite(flat_slice(t, first, count).to(at::kDouble)).square_().sum().item<double>();
+  });
+  return sum;
+}
+
+// What the oracle and the library say about an output as a whole.
+struct Norms {
+  double oracle_squared = 0, library_squared = 0, library_max = 0;
+};
+
+Norms measure(const at::Tensor& library, const at::Tensor& oracle) {
+  Norms norms;
+  norms.oracle_squared = squared_norm(oracle);
+  for_slices(oracle.numel(), [&](int64_t first, int64_t count) {
+    const at::Tensor off = finite(flat_slice(library, first, count).to(at::kDouble) -
+                                  flat_slice(oracle, first, count));
+    norms.library_squared += off.square().sum().item<double>();
+    norms.library_max = std::max(norms.library_max, off.abs().max().item<double>());
+  });
+  return norms;
+}
+
+std::string reason_for(double got, const at::Tensor& bytes) {
+  if (!std::isnan(got)) return "value";
+  return bytes.eq(0xFF).all().item<bool>() ? "unwritten" : "nan";
+}
+
+Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
+                            const at::Tensor& expected) {
+  Comparison result;
+  result.elements = spec.numel();
+  // Bytes, because a bool that is neither 0 nor 1 must not pass for true.
+  const auto bytes = [&](const at::Tensor& t) {
+    return t.to(spec.dtype).contiguous().reshape(-1).view(at::kByte).view({result.elements, -1});
+  };
+  const at::Tensor wrong = bytes(got).ne(bytes(expected)).any(1);
+  const auto count = wrong.sum().item<int64_t>();
+  result.error = static_cast<double>(count) / static_cast<double>(result.elements);
+  if (count > 0) {
+    const auto at = wrong.to(at::kByte).argmax().item<int64_t>();
+    const auto read = [&](const at::Tensor& t) {
+      return flat_slice(t, at, 1).to(at::kDouble).item<double>();
+    };
+    result.worst = Worst{unravel(at, spec.shape), read(expected), read(got), 0, "integer"};
+  }
+  return result;
+}
+
+}  // namespace
+
+Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library,
+                       const at::Tensor& oracle) {
+  if (!at::isFloatingType(spec.dtype) || spec.numel() == 0) return {};
+  const double u = unit_roundoff(spec.dtype);
+  const Norms norms = measure(library, oracle);
+  const double norm = std::sqrt(norms.oracle_squared);
+  const double rms = norm / std::sqrt(static_cast<double>(spec.numel()));
+  const auto relative = [](double error, double scale) { return error == 0 ? 0.0 : error / scale; };
+  const double library_error = relative(std::sqrt(norms.library_squared), norm);
+  return {.relative = std::max(8 * library_error, 32 * u),
+          .per_rms = std::max(8 * relative(norms.library_max, rms), 64 * u),
+          .per_value = 16 * u,
+          .library_error = library_error};
+}
+
+Tolerance against_library(const Tolerance& tolerance) {
+  return {.relative = 2 * tolerance.relative,
+          .per_rms = 2 * tolerance.per_rms,
+          .per_value = 2 * tolerance.per_value,
+          .library_error = tolerance.library_error};
+}
+
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
+                          const Tolerance& tolerance) {
+  Comparison result;
+  result.elements = spec.numel();
+  if (result.elements == 0) return result;
+  if (!at::isFloatingType(spec.dtype)) return compare_integers(spec, got, expected);
+
+  const double norm = std::sqrt(squared_norm(expected));
+  const double rms = norm / std::sqrt(static_cast<double>(result.elements));
+  double error_squared = 0, worst_ratio = -1;
+  int64_t worst_at = 0;
+  for_slices(result.elements, [&](int64_t first, int64_t count) {
+    const at::Tensor y = flat_slice(expected, first, count).to(at::kDouble);
+    const at::Tensor c = flat_slice(got, first, count).to(at::kDouble);
+    const at::Tensor rounded = y.to(spec.dtype).to(at::kDouble);
+    const at::Tensor special = at::isfinite(rounded).logical_not();
+    const at::Tensor same = c.eq(rounded).logical_or_(c.isnan().logical_and_(rounded.isnan()));
+    at::Tensor off = (c - y).abs_();
+    off.masked_fill_(special, infinity);
+    off.masked_fill_(off.isnan(), infinity);
+    off.masked_fill_(special.logical_and(same), 0.0);
+    const at::Tensor limit =
+        finite(y).abs_().mul_(tolerance.per_value).add_(tolerance.per_rms * rms);
+    error_squared += off.square().sum().item<double>();
+    result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
+    // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
+    const at::Tensor ratio = at::nan_to_num(off / limit, 0.0, infinity, infinity);
+    const auto [top, where] = ratio.max(0);
+    if (top.item<double>() > worst_ratio) {
+      worst_ratio = top.item<double>();
+      worst_at = first + where.item<int64_t>();
+    }
+  });
+
+  const double error = std::sqrt(error_squared);
+  result.error = error == 0 ? 0.0 : error / norm;
+  result.bound = tolerance.relative;
+  result.library_error = tolerance.library_error;
+  if (worst_ratio > 1 || !(result.error <= result.bound)) {
+    const double value_expected = flat_slice(expected, worst_at, 1).to(at::kDouble).item<double>();
+    const at::Tensor element = flat_slice(got, worst_at, 1);
+    const double value = element.to(at::kDouble).item<double>();
+    result.worst = Worst{unravel(worst_at, spec.shape), value_expected, value,
+                         tolerance.per_rms * rms + tolerance.per_value * std::abs(value_expected),
+                         reason_for(value, element.contiguous().view(at::kByte))};
+  }
+  return result;
+}
+
+Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& oracle,
+                            const at::Tensor& input) {
+  Comparison result;
+  result.elements = spec.numel();
+  const int64_t dim = spec.argument_of->dim;
+  const int64_t extent = input.size(dim);
+  const auto along = [&](const at::Tensor& t) {
+    return t.dim() == input.dim() ? t : t.unsqueeze(dim);
+  };
+  const at::Tensor inside = got.ge(0).logical_and_(got.lt(extent));
+  const at::Tensor at_got = input.gather(dim, along(got.clamp(0, extent - 1)));
+  const at::Tensor at_oracle = input.gather(dim, along(oracle));
+  const at::Tensor right =
+      at_got.eq(at_oracle).view(oracle.sizes()).logical_and_(inside).reshape(-1);
+  const auto wrong = result.elements - right.sum().item<int64_t>();
+  result.error =
+      static_cast<double>(wrong) / static_cast<double>(std::max<int64_t>(result.elements, 1));
+  if (wrong > 0) {
+    const auto at = right.logical_not().to(at::kByte).argmax().item<int64_t>();
+    result.worst =
+        Worst{unravel(at, spec.shape), flat_slice(oracle, at, 1).to(at::kDouble).item<double>(),
+              flat_slice(got, at, 1).to(at::kDouble).item<double>(), 0, "integer"};
+  }
+  return result;
+}
+
+}  // namespace kb

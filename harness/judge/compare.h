@@ -1,0 +1,61 @@
+// The acceptance rule: an output is right if it is about as close to the fp64 oracle as the library
+// is.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kb/tensors.h"
+
+namespace kb {
+
+/// The element that breaks the rule most, or the one farthest off.
+struct Worst {
+  std::vector<int64_t> index;
+  double expected = 0, got = 0, bound = 0;
+  std::string reason;  ///< value, nan, unwritten, integer
+};
+
+/// How one output compares. Errors are relative: ||v - oracle|| / ||oracle|| in the 2-norm.
+struct Comparison {
+  double error = 0;
+  double bound = 0;
+  double library_error = 0;
+  double max_abs_error = 0;
+  int64_t elements = 0;
+  std::optional<Worst> worst;  ///< set if the output is wrong
+};
+
+/// How far an output may be from what is expected, in units that carry over to other inputs.
+struct Tolerance {
+  double relative = 0;       ///< of the 2-norm of the whole output
+  double per_rms = 0;        ///< of each element, in units of the output's root mean square
+  double per_value = 0;      ///< of each element, added in units of the expected element
+  double library_error = 0;  ///< relative, for the report
+};
+
+/// The rule: relative error at most max(8 x the library's, 32 u); no element off by more than max(8
+/// x the library's worst, 64 u rms + 16 u |expected|); u is the type's unit roundoff (6e-8 for
+/// fp32). 8 covers the spread between honest libraries, 32 u intrinsics of expf's class; TF32 and
+/// bf16 operands are off by hundreds of u. Integers: equal.
+/// @param library  the reference in the output's own precision
+/// @param oracle   the reference in fp64
+Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const at::Tensor& oracle);
+
+/// The same rule where only the library's result is at hand (timed calls): both sides are off from
+/// the truth, so the tolerances are doubled.
+Tolerance against_library(const Tolerance& tolerance);
+
+/// Compares every element of `got`; NaN and infinity must stand exactly where `expected` has them.
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
+                          const Tolerance& tolerance);
+
+/// For outputs that name a position (TensorSpec::argument_of): `got` is right where the input holds
+/// the same value as at the oracle's position.
+Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& oracle,
+                            const at::Tensor& input);
+
+}  // namespace kb

@@ -1,0 +1,43 @@
+// Is a candidate right? Fresh inputs for every call, every element compared, nothing trusted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "judge/runner_session.h"
+#include "judge/workload.h"
+#include "kb/task.h"
+#include "result/files.h"
+
+namespace kb {
+
+struct CorrectnessOptions {
+  InputKind inputs = InputKind::standard;
+  uint64_t rng_seed = 0;
+};
+
+class Correctness {
+ public:
+  Correctness(const Task& task, SharedMemory& memory, CorrectnessOptions options);
+
+  /// Judges `iterations` calls at one set of sizes; weights change (and prepare() runs) twice.
+  /// @param set "smoke", "odd" or "full"
+  /// @return the report of this set for the result file. @throws Decided
+  Json check_set(RunnerSession& runner, const std::string& set, int iterations);
+
+  /// The sizes of a named set.
+  const SizeBytes& sizes(const std::string& set) const;
+
+ private:
+  void check_call(RunnerSession& runner, Workload& work, const std::string& set, Json& outputs);
+
+  const Task& task_;
+  SharedMemory& memory_;
+  CorrectnessOptions options_;
+  at::Generator rng_;
+};
+
+/// A seed that nobody can guess, from the kernel.
+uint64_t random_seed();
+
+}  // namespace kb

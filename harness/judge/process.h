@@ -1,0 +1,67 @@
+// A runner as a child process: start it, hear its output, end it with everything it started.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kb {
+
+/// The first and the last part of a stream of any length.
+class CappedLog {
+ public:
+  void append(const char* data, size_t size);
+  /// At most 128 KiB, with a note in the middle of how much was left out.
+  std::string text() const;
+
+ private:
+  std::string head_, tail_;
+  size_t dropped_ = 0;
+};
+
+/// A child process in a session of its own. The destructor kills and reaps it and all it started.
+class ChildProcess {
+ public:
+  struct Options {
+    std::vector<std::string> command;
+    std::vector<std::string> environment;  ///< the whole environment, "NAME=value"
+    std::vector<int> descriptors;          ///< become 3, 4, ...; all others are closed
+    std::filesystem::path directory;       ///< working directory
+  };
+
+  /// @throws std::runtime_error if the program cannot be started
+  explicit ChildProcess(const Options& options);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;  // one owner reaps the child
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Whether it has ended by itself; if so, how() tells how.
+  bool ended();
+  /// Kills the process and every descendant, and waits until they are gone.
+  void kill();
+  /// "was killed by signal 11 (Segmentation fault)" or "exited with code 3"; once ended.
+  std::string how() const;
+  /// What it wrote to stdout and stderr. Complete once it has been killed.
+  std::string output() const;
+
+ private:
+  void reap(int options);
+
+  pid_t pid_ = -1;
+  int output_fd_ = -1;
+  std::optional<int> status_;
+  CappedLog log_;
+  std::thread reader_;
+};
+
+/// Makes orphans of runners children of this process, and kills runners when this process is
+/// interrupted. Call once, before the first ChildProcess.
+void own_descendants();
+
+}  // namespace kb

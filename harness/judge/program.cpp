@@ -1,0 +1,89 @@
+// Arguments and runners of a task's programs.
+#include "judge/program.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "judge/reference_runner.h"
+
+namespace kb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A runner's environment is empty but for what the CUDA driver and the CPU layer need.
+std::vector<std::string> runner_environment() {
+  std::vector<std::string> environment{"PATH=/usr/bin:/bin", "CUDA_CACHE_DISABLE=1",
+                                       "CUDA_MODULE_LOADING=LAZY"};
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "KB_CPU_THREADS",
+                           "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
+    if (const char* value = std::getenv(name))
+      environment.push_back(std::string(name) + "=" + value);
+  }
+  return environment;
+}
+
+}  // namespace
+
+void ProgramOptions::add_to(CLI::App& app) {
+  app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
+  app.add_option("--candidate", candidate, "name of the candidate, such as seed.level1.019_relu")
+      ->required();
+  app.add_option("--inputs", inputs, "default, or compat for upstream's values")
+      ->check(CLI::IsMember({"default", "compat"}));
+  app.add_option("--contract", contract, "precision contract")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--rng-seed", rng_seed, "hex seed of an earlier result, to see it again");
+  app.add_option("--call-timeout", call_timeout_s, "seconds that one call may take")
+      ->envname("KB_CALL_TIMEOUT");
+  app.add_option("--iterations", iterations, "calls per set of sizes")->check(CLI::PositiveNumber);
+}
+
+InputKind ProgramOptions::input_kind() const {
+  return inputs == "compat" ? InputKind::compat : InputKind::standard;
+}
+
+uint64_t ProgramOptions::seed() const {
+  return rng_seed.empty() ? random_seed() : std::stoull(rng_seed, nullptr, 16);
+}
+
+RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions& options,
+                               const std::string& cpu_schedule) {
+  RunnerOptions runner;
+  runner.command = {(entry.build_dir / "bin/kb_runner").string()};
+  runner.environment = runner_environment();
+  if (!cpu_schedule.empty()) runner.environment.push_back("KB_CPU_SCHEDULE=" + cpu_schedule);
+  runner.module = entry.module;
+  runner.call_timeout =
+      std::chrono::milliseconds(static_cast<int64_t>(options.call_timeout_s * 1000));
+  return runner;
+}
+
+RunnerOptions reference_runner(const ProgramOptions& options) {
+  RunnerOptions runner;
+  runner.command = {fs::read_symlink("/proc/self/exe").string(), serve_reference_flag,
+                    options.contract};
+  runner.environment = runner_environment();
+  runner.who = "the reference";
+  runner.call_timeout = std::chrono::seconds(120);
+  return runner;
+}
+
+bool is_functional() {
+#ifdef KB_CUDA
+  return false;
+#else
+  return true;
+#endif
+}
+
+void save_log(const CandidateEntry& entry, const std::string& step, const std::string& text) {
+  fs::path log = entry.result;
+  log.replace_extension(step + ".log");
+  std::error_code ignored;
+  fs::remove(log, ignored);
+  if (!text.empty()) replace_text(log, text);
+}
+
+}  // namespace kb

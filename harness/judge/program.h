@@ -1,0 +1,46 @@
+// What the two programs of a task share: arguments, the candidate's entry, its runner.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "judge/correctness.h"
+#include "judge/runner_session.h"
+#include "kb/task.h"
+#include "result/candidate_entry.h"
+
+namespace kb {
+
+/// Exit status that CTest shows as "Skipped".
+inline constexpr int exit_skipped = 77;
+
+/// The arguments after GoogleTest or Google Benchmark took theirs.
+struct ProgramOptions {
+  std::filesystem::path manifest;
+  std::string candidate;
+  std::string inputs = "default";
+  std::string contract = "fp32";
+  std::string rng_seed;  ///< hex; empty: drawn from the kernel
+  double call_timeout_s = 10;
+  int iterations = 5;
+
+  void add_to(CLI::App& app);
+  InputKind input_kind() const;
+  uint64_t seed() const;
+};
+
+/// How this candidate's runner is started.
+RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions& options,
+                               const std::string& cpu_schedule);
+/// How the reference runner of this very program is started.
+RunnerOptions reference_runner(const ProgramOptions& options);
+
+/// The GPU-less backend, on which times mean nothing but that the path works.
+bool is_functional();
+
+/// Writes what a runner printed beside the result file, if it printed anything.
+void save_log(const CandidateEntry& entry, const std::string& step, const std::string& text);
+
+}  // namespace kb

@@ -1,0 +1,117 @@
+// Outputs stay in this process, allocated by ATen's own allocator, as a user would run it.
+#include "judge/reference_runner.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <cstring>
+#include <memory>
+
+#include "judge/buffers.h"
+#include "judge/precision.h"
+#include "protocol/serve.h"
+
+#ifdef KB_CUDA
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+namespace kb {
+namespace {
+
+class Reference final : public protocol::Executor {
+ public:
+  explicit Reference(const Task& task) : task_(task) {}
+
+  void bind(const protocol::Request& request) override {
+    outputs_.clear();
+    arguments_.clear();
+    sizes_.assign(request.sizes, request.sizes + request.sizes_bytes);
+    uint32_t slots = 1;
+    for (uint32_t i = 0; i < request.tensor_count; ++i) {
+      slots = std::max(slots, static_cast<uint32_t>(request.tensors[i].slots));
+    }
+    arguments_.resize(slots);
+    for (uint32_t i = 0; i < request.tensor_count; ++i) {
+      const protocol::Tensor& tensor = request.tensors[i];
+      if (tensor.role == protocol::TensorRole::output) continue;
+      const std::vector<Tensor> copies = map_shared(tensor);
+      for (uint32_t s = 0; s < slots; ++s)
+        arguments_[s].push_back(copies[copies.size() == 1 ? 0 : s]);
+    }
+  }
+
+  bool prepare() override { return false; }
+
+  float run(uint32_t first_slot, uint32_t slots) override {
+    forward(first_slot, slots);
+    finish();
+    return 0;
+  }
+
+#ifdef KB_CUDA
+  void capture(uint32_t first_slot, uint32_t slots) override {
+    graph_.reset();
+    const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool());
+    try {
+      forward(first_slot, slots);  // libraries set themselves up outside the graph
+      finish();
+      auto graph = std::make_unique<at::cuda::CUDAGraph>();
+      graph->capture_begin();
+      forward(first_slot, slots);
+      graph->capture_end();
+      graph_ = std::move(graph);
+    } catch (const std::exception& error) {
+      throw protocol::Failure(protocol::Status::cannot_capture, error.what());
+    }
+  }
+
+  float replay() override {
+    graph_->replay();
+    finish();
+    return 0;
+  }
+#else
+  void capture(uint32_t, uint32_t) override {
+    throw protocol::Failure(protocol::Status::cannot_capture, "the CPU backend has no graphs");
+  }
+  float replay() override {
+    throw protocol::Failure(protocol::Status::protocol_error, "nothing was captured");
+  }
+#endif
+
+ private:
+  void forward(uint32_t first_slot, uint32_t slots) {
+    outputs_.resize(arguments_.size());
+    for (uint32_t s = first_slot; s < first_slot + slots; ++s) {
+      outputs_.at(s) = task_.reference(sizes_, arguments_.at(s));
+    }
+  }
+
+  static void finish() {
+#ifdef KB_CUDA
+    c10::cuda::device_synchronize();
+#endif
+  }
+
+  const Task& task_;
+  SizeBytes sizes_;
+  std::vector<std::vector<Tensor>> arguments_;  // [slot][argument]
+  std::vector<std::vector<Tensor>> outputs_;    // [slot][output]
+#ifdef KB_CUDA
+  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+#endif
+};
+
+}  // namespace
+
+void serve_reference(const Task& task, const std::string& contract) {
+  const at::NoGradGuard no_grad;
+  apply_precision(contract);
+  Reference reference(task);
+  protocol::serve(protocol::inherited_page(), reference);
+}
+
+}  // namespace kb

@@ -1,0 +1,178 @@
+// The judge believes nothing in the answer but that it came: text is bounded, numbers are checked.
+#include "judge/runner_session.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+#include "protocol/futex.h"
+#include "result/verdict.h"
+
+namespace kb {
+
+using namespace std::chrono_literals;
+using protocol::Op;
+using protocol::Status;
+
+struct RunnerSession::PageMemory {
+  PageMemory() : fd(memfd_create("kb-page", MFD_CLOEXEC)) {
+    void* memory = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof(protocol::Page)) == 0) {
+      memory = mmap(nullptr, sizeof(protocol::Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    if (memory == MAP_FAILED) {
+      throw std::runtime_error(std::string("cannot create shared memory: ") + std::strerror(errno));
+    }
+    page = new (memory) protocol::Page();
+    page->version = protocol::version;
+  }
+  ~PageMemory() {
+    munmap(page, sizeof(protocol::Page));
+    close(fd);
+  }
+
+  int fd;
+  protocol::Page* page;
+};
+
+namespace {
+
+std::string bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
+
+const char* words(Op op) {
+  switch (op) {
+    case Op::prepare:
+      return "in prepare()";
+    case Op::run:
+    case Op::replay:
+      return "in launch()";
+    case Op::capture:
+      return "in launch() under stream capture";
+    default:
+      return "while its module was loaded";
+  }
+}
+
+}  // namespace
+
+RunnerSession::RunnerSession(const RunnerOptions& options, SharedMemory& memory)
+    : options_(options), memory_(std::make_unique<PageMemory>()), page_(*memory_->page) {
+  int module = -1;
+  if (!options.module.empty()) {
+    module = open(options.module.c_str(), O_RDONLY | O_CLOEXEC);
+    if (module < 0) {
+      throw std::runtime_error("cannot open " + options.module.string() + ": " +
+                               std::strerror(errno) + "; build again");
+    }
+  }
+  ChildProcess::Options child;
+  child.command = options.command;
+  child.environment = options.environment;
+  child.descriptors = {memory_->fd, memory.descriptor()};
+  if (module >= 0) child.descriptors.push_back(module);
+  child.directory = "/";
+  process_ = std::make_unique<ChildProcess>(child);
+  if (module >= 0) close(module);
+}
+
+RunnerSession::~RunnerSession() = default;
+
+void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
+                         const std::vector<protocol::Tensor>& tensors) {
+  protocol::Request& request = page_.request;
+  TORCH_CHECK(tensors.size() <= protocol::max_tensors, task.name, " has too many tensors");
+  TORCH_CHECK(sizes.size() <= sizeof request.sizes, task.name, " has too large a Sizes");
+  request.weight_table = task.weight_table;
+  request.sizes_bytes = static_cast<uint32_t>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), request.sizes);
+  request.tensor_count = static_cast<uint32_t>(tensors.size());
+  std::copy(tensors.begin(), tensors.end(), request.tensors);
+  call(Op::bind, options_.start_timeout);
+}
+
+bool RunnerSession::prepare() { return call(Op::prepare, options_.call_timeout).prepared == 1; }
+
+protocol::Answer RunnerSession::run(uint32_t first_slot, uint32_t slots) {
+  page_.request.first_slot = first_slot;
+  page_.request.slots = slots;
+  return call(Op::run, options_.call_timeout);
+}
+
+bool RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
+  page_.request.first_slot = first_slot;
+  page_.request.slots = slots;
+  return call(Op::capture, options_.call_timeout).status == Status::ok;
+}
+
+protocol::Answer RunnerSession::replay() { return call(Op::replay, options_.call_timeout); }
+
+protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
+  doing_ = words(op);
+  page_.request.op = op;
+  protocol::publish(page_.go, ++number_);
+  await(number_, timeout);
+  const protocol::Answer answer = page_.answer;
+  const std::string message = bounded(answer.message, sizeof answer.message);
+  const std::string kernel = bounded(answer.kernel, sizeof answer.kernel);
+  switch (answer.status) {
+    case Status::ok:
+      return answer;
+    case Status::cannot_capture:
+      if (op == Op::capture) return answer;
+      break;
+    case Status::load_failed:
+      throw Decided(Verdict::compile_error, "the module cannot be loaded: " + message);
+    case Status::cuda_error:
+      throw Decided(Verdict::runtime_error,
+                    options_.who + " failed " + doing_ + " with " + message +
+                        (kernel.empty() ? "" : "; last kernel launched: " + kernel) + last_words());
+    case Status::protocol_error:
+      break;
+  }
+  throw Decided(Verdict::runtime_error, options_.who + " broke the protocol " + doing_);
+}
+
+void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    const uint32_t done = protocol::wait_change(page_.done, number - 1, 200us, 20ms);
+    if (done == number) return;
+    if (done != number - 1) {
+      end();
+      throw Decided(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
+    }
+    if (process_->ended()) {
+      end();
+      throw Decided(Verdict::runtime_error,
+                    options_.who + " " + process_->how() + " " + doing_ + last_words());
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      end();
+      std::ostringstream text;
+      text << options_.who << " did not return within " << timeout.count() / 1000.0 << " s "
+           << doing_;
+      throw Decided(Verdict::timeout, text.str() + last_words());
+    }
+  }
+}
+
+// The last line that the runner printed: on the CPU backend the essence of a fault report.
+std::string RunnerSession::last_words() const {
+  std::string text = process_->output();
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const size_t start = text.rfind('\n');
+  if (start != std::string::npos) text.erase(0, start + 1);
+  constexpr size_t enough = 600;
+  if (text.size() > enough) text = text.substr(0, enough) + " ...";
+  return text.empty() ? "" : ". It last printed: " + text;
+}
+
+void RunnerSession::end() { process_->kill(); }
+
+}  // namespace kb

@@ -1,0 +1,62 @@
+// A conversation with one runner: start it, send requests with deadlines, turn its end into a
+// verdict.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "judge/buffers.h"
+#include "judge/process.h"
+#include "kb/task.h"
+#include "protocol/page.h"
+
+namespace kb {
+
+/// How a runner is started and how long it may take.
+struct RunnerOptions {
+  std::vector<std::string> command;      ///< program and arguments
+  std::vector<std::string> environment;  ///< "NAME=value"; a runner gets nothing else
+  std::filesystem::path module;          ///< opened by the judge, handed over as a descriptor
+  std::string who = "the candidate";     ///< subject of the evidence
+  std::chrono::milliseconds start_timeout{120'000};
+  std::chrono::milliseconds call_timeout{10'000};
+};
+
+class RunnerSession {
+ public:
+  /// Starts the runner. @throws std::runtime_error if that fails on the judge's side
+  RunnerSession(const RunnerOptions& options, SharedMemory& memory);
+  ~RunnerSession();
+
+  /// Hands over sizes and tensors. @throws Decided
+  void bind(const Task& task, const SizeBytes& sizes, const std::vector<protocol::Tensor>& tensors);
+  /// @return whether the candidate has a prepare(). @throws Decided
+  bool prepare();
+  /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
+  protocol::Answer run(uint32_t first_slot, uint32_t slots);
+  /// Records the same calls as a graph. @return false if they cannot be recorded. @throws Decided
+  bool capture(uint32_t first_slot, uint32_t slots);
+  protocol::Answer replay();
+
+  /// Ends the runner; output() is complete afterwards.
+  void end();
+  std::string output() const { return process_->output(); }
+
+ private:
+  struct PageMemory;
+  protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
+  void await(uint32_t number, std::chrono::milliseconds timeout);
+  std::string last_words() const;
+
+  RunnerOptions options_;
+  std::unique_ptr<PageMemory> memory_;
+  protocol::Page& page_;
+  std::unique_ptr<ChildProcess> process_;
+  uint32_t number_ = 0;
+  std::string doing_;
+};
+
+}  // namespace kb

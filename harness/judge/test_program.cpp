@@ -1,0 +1,183 @@
+// Registers one GoogleTest per set of sizes and lets the first wrong answer end the run.
+#include "judge/test_program.h"
+
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include "judge/precision.h"
+#include "judge/program.h"
+
+#ifdef KB_CUDA
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <cuda_runtime_api.h>
+#endif
+
+namespace kb {
+namespace {
+
+// One step of judging: a set of sizes under one schedule of the CPU layer ("" on a GPU).
+struct Step {
+  std::string set;
+  int iterations;
+  std::string schedule;
+};
+
+std::vector<Step> plan(int iterations) {
+  if (is_functional()) {
+    return {{"smoke", iterations, "forward"},
+            {"odd", iterations, "forward"},
+            {"smoke", 2, "reverse"},
+            {"odd", 1, "reverse"}};
+  }
+  return {{"smoke", iterations, ""}, {"odd", iterations, ""}, {"full", 2, ""}};
+}
+
+// All that the tests of one program share.
+struct Judging {
+  const Task& task;
+  ProgramOptions options;
+  ResultFile file;
+  std::unique_ptr<SharedMemory> memory = make_shared_memory();
+  std::optional<Correctness> correctness;
+  std::unique_ptr<RunnerSession> runner;
+  std::string schedule;
+  Json report = Json::object();
+  std::optional<Decided> decided;
+
+  Judging(const Task& t, ProgramOptions o)
+      : task(t), options(std::move(o)), file(find_candidate(options.manifest, options.candidate)) {}
+
+  RunnerSession& runner_for(const std::string& wanted) {
+    if (!runner || schedule != wanted) {
+      runner.reset();
+      schedule = wanted;
+      runner =
+          std::make_unique<RunnerSession>(candidate_runner(file.entry(), options, wanted), *memory);
+    }
+    return *runner;
+  }
+};
+
+void require_memory(const Task& task, const SizeBytes& sizes) {
+#ifdef KB_CUDA
+  c10::cuda::CUDACachingAllocator::emptyCache();
+  size_t free = 0, total = 0;
+  TORCH_CHECK(cudaMemGetInfo(&free, &total) == cudaSuccess, "the GPU does not answer");
+  const int64_t needed = Workload::peak_bytes(task, sizes, 1);
+  if (needed > static_cast<int64_t>(free)) {
+    throw Decided(Verdict::skipped, "judging at full size needs " + std::to_string(needed >> 20) +
+                                        " MiB of device memory, " + std::to_string(free >> 20) +
+                                        " MiB are free");
+  }
+#else
+  (void)task, (void)sizes;
+#endif
+}
+
+class StepTest : public testing::Test {
+ public:
+  StepTest(Judging& judging, Step step) : judging_(judging), step_(std::move(step)) {}
+
+  void TestBody() override {
+    if (judging_.decided) GTEST_SKIP() << "an earlier step has decided";
+    try {
+      if (step_.set == "full") require_memory(judging_.task, judging_.correctness->sizes("full"));
+      Json set = judging_.correctness->check_set(judging_.runner_for(step_.schedule), step_.set,
+                                                 step_.iterations);
+      if (!step_.schedule.empty()) set["schedule"] = step_.schedule;
+      judging_.report["sets"].push_back(std::move(set));
+    } catch (const Decided& decided) {
+      judging_.decided = decided;
+      if (decided.verdict == Verdict::skipped) GTEST_SKIP() << decided.what();
+      FAIL() << to_string(decided.verdict) << ": " << decided.what();
+    }
+  }
+
+ private:
+  Judging& judging_;
+  Step step_;
+};
+
+void register_steps(Judging& judging) {
+  for (const Step& step : plan(judging.options.iterations)) {
+    const std::string name = step.set + (step.schedule.empty() ? "" : "_" + step.schedule);
+    testing::RegisterTest(judging.options.candidate.c_str(), name.c_str(), nullptr, nullptr,
+                          __FILE__, __LINE__,
+                          [&judging, step] { return new StepTest(judging, step); });
+  }
+}
+
+int finish(Judging& judging) {
+  // A verdict needs every step to have run, whatever GoogleTest was told to filter.
+  if (!judging.decided &&
+      judging.report["sets"].size() != plan(judging.options.iterations).size()) {
+    throw std::runtime_error(
+        "not every step ran (is a --gtest_filter set?); no verdict is written");
+  }
+  Verdict verdict = Verdict::pass;
+  std::string evidence = "every element of every call is right";
+  if (judging.decided) {
+    verdict = judging.decided->verdict;
+    evidence = judging.decided->what();
+    judging.report["worst"] = judging.decided->worst;
+  }
+  if (judging.runner) {
+    judging.runner->end();
+    save_log(judging.file.entry(), "correct", judging.runner->output());
+  }
+  judging.file.json()["correctness"] = judging.report;
+  judging.file.save("correct", to_string(verdict), evidence);
+  std::printf("%s: %s: %s\n", judging.options.candidate.c_str(), to_string(verdict),
+              evidence.c_str());
+  return verdict == Verdict::pass ? 0 : verdict == Verdict::skipped ? exit_skipped : 1;
+}
+
+int judge(int argc, char** argv, const Task& task) {
+  ProgramOptions options;
+  CLI::App app("Judges one candidate of " + task.name);
+  options.add_to(app);
+  CLI11_PARSE(app, argc, argv);
+
+  own_descendants();
+  const at::NoGradGuard no_grad;
+  apply_precision(options.contract);
+  Judging judging(task, options);
+  judging.file.resume();
+  const uint64_t seed = options.seed();
+  judging.correctness.emplace(task, *judging.memory,
+                              CorrectnessOptions{options.input_kind(), seed});
+  char hex[20];
+  std::snprintf(hex, sizeof hex, "%016lx", static_cast<unsigned long>(seed));
+  judging.report = {{"contract", options.contract},
+                    {"inputs", options.inputs},
+                    {"rng_seed", hex},
+                    {"sets", Json::array()},
+                    {"worst", nullptr}};
+  judging.file.json()["category"] = task.category;
+  judging.file.json()["isolation"] = "basic";
+  judging.file.json()["timing"] = nullptr;
+  register_steps(judging);
+  // A fault of the judge's own must end the program, not look like a failed test.
+  GTEST_FLAG_SET(catch_exceptions, false);
+  [[maybe_unused]] const int counted = RUN_ALL_TESTS();  // the verdict counts, not this
+  return finish(judging);
+}
+
+}  // namespace
+
+int test_main(int argc, char** argv, const Task& task) {
+  testing::InitGoogleTest(&argc, argv);
+  try {
+    return judge(argc, argv, task);
+  } catch (const std::exception& error) {
+    std::cerr << argv[0] << ": " << error.what() << "\n";
+    return 2;
+  }
+}
+
+}  // namespace kb

@@ -1,0 +1,131 @@
+// The reference only ever reads the private copies: a candidate may scribble over the shared ones.
+#include "judge/workload.h"
+
+#include "result/verdict.h"
+
+namespace kb {
+namespace {
+
+// Bit patterns, so that NaN equals itself.
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  return at::equal(a.view(at::kByte).view(-1), b.view(at::kByte).view(-1));
+}
+
+at::Tensor bytes_of(const at::Tensor& t) { return t.dim() == 0 ? t.reshape(1) : t; }
+
+}  // namespace
+
+std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& t : tensors) {
+    out.push_back(at::isFloatingType(t.scalar_type()) ? t.to(at::kDouble) : t);
+  }
+  return out;
+}
+
+Workload::Workload(const Task& task, const SizeBytes& sizes, int64_t slots, SharedMemory& memory)
+    : task_(task), sizes_(sizes), slots_(slots) {
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    if (spec.role == Role::unread) continue;
+    auto& group = spec.role == Role::input    ? inputs_
+                  : spec.role == Role::weight ? weights_
+                                              : outputs_;
+    Slots tensor;
+    tensor.shared = memory.allocate(spec, spec.role == Role::weight ? 1 : slots);
+    if (spec.role == Role::output) {
+      output_specs_.push_back(spec);
+    } else {
+      for (int64_t i = 0; i < tensor.shared->slots(); ++i) {
+        tensor.originals.push_back(
+            at::empty(spec.shape, at::TensorOptions(spec.dtype).device(memory.device())));
+      }
+    }
+    group.push_back(std::move(tensor));
+  }
+}
+
+int64_t Workload::peak_bytes(const Task& task, const SizeBytes& sizes, int64_t slots) {
+  int64_t given = 0, outputs = 0;
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    const int64_t bytes = spec.bytes() * (spec.role == Role::weight ? 1 : slots);
+    (spec.role == Role::output ? outputs : given) += bytes;
+  }
+  // Shared and private inputs and their fp64 copy (2x); output, snapshot, library, oracle (2x),
+  // fp64 intermediate (2x); a gigabyte for slices and workspaces.
+  return 4 * given + 7 * outputs + (int64_t{1} << 30);
+}
+
+void Workload::bind(RunnerSession& runner) const {
+  std::vector<protocol::Tensor> tensors;
+  for (const auto* group : {&inputs_, &weights_, &outputs_}) {
+    for (const Slots& t : *group) tensors.push_back(t.shared->describe());
+  }
+  runner.bind(task_, sizes_, tensors);
+}
+
+void Workload::refill(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng) {
+  const TensorSpec& spec = tensor.shared->spec();
+  const Fill& fill = kind == InputKind::standard ? spec.fill : spec.compat;
+  TORCH_CHECK(fill != nullptr, task_.name, ": tensor '", spec.name,
+              "' needs .with() and .upstream()");
+  at::Tensor& original = tensor.originals[slot];
+  fill(original, rng);
+  tensor.shared->slot(slot).copy_(original);
+}
+
+void Workload::refill_weights(InputKind kind, at::Generator& rng) {
+  for (Slots& weight : weights_) refill(weight, 0, kind, rng);
+}
+
+void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
+  for (Slots& input : inputs_) refill(input, slot, kind, rng);
+  poison_outputs(slot);
+}
+
+void Workload::poison_outputs(int64_t slot) {
+  for (Slots& output : outputs_) output.shared->poison_slot(slot);
+}
+
+std::vector<at::Tensor> Workload::arguments(int64_t slot) const {
+  std::vector<at::Tensor> out;
+  for (const Slots& input : inputs_) out.push_back(input.originals[slot]);
+  for (const Slots& weight : weights_) out.push_back(weight.originals[0]);
+  return out;
+}
+
+std::vector<at::Tensor> Workload::snapshot(int64_t slot) const {
+  std::vector<at::Tensor> out;
+  for (const Slots& output : outputs_) out.push_back(output.shared->slot(slot).clone());
+  return out;
+}
+
+const at::Tensor& Workload::input(const std::string& name, int64_t slot) const {
+  for (const Slots& input : inputs_) {
+    if (input.shared->spec().name == name) return input.originals[slot];
+  }
+  TORCH_CHECK(false, task_.name, " declares no input named '", name, "'");
+}
+
+void Workload::check_untouched(int64_t slot, const std::string& set) const {
+  for (const auto* group : {&inputs_, &weights_, &outputs_}) {
+    for (const Slots& t : *group) {
+      const TensorSpec& spec = t.shared->spec();
+      if (const int64_t bytes = t.shared->damaged_guard_bytes(); bytes > 0) {
+        throw Decided(Verdict::incorrect,
+                      "the candidate wrote outside '" + spec.name + "': " + std::to_string(bytes) +
+                          " bytes next to it changed (" + set + " sizes)",
+                      {{"set", set}, {"output", spec.name}, {"reason", "out_of_bounds"}});
+      }
+      if (spec.role == Role::output) continue;
+      const int64_t copy = spec.role == Role::weight ? 0 : slot;
+      if (!same_bits(bytes_of(t.shared->slot(copy)), bytes_of(t.originals[copy]))) {
+        throw Decided(
+            Verdict::incorrect,
+            "the candidate changed '" + spec.name + "', which it may only read (" + set + " sizes)",
+            {{"set", set}, {"output", spec.name}, {"reason", "input_modified"}});
+      }
+    }
+  }
+}
+
+}  // namespace kb

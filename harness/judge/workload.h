@@ -1,0 +1,65 @@
+// A task at one set of sizes: shared tensors for the runner, private copies of what must not
+// change.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "judge/buffers.h"
+#include "judge/runner_session.h"
+#include "kb/task.h"
+
+namespace kb {
+
+/// Floating tensors in fp64, for the oracle; others as they are.
+std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors);
+
+/// Which values tensors get.
+enum class InputKind { standard, compat };
+
+class Workload {
+ public:
+  /// Allocates everything for `slots` independent calls.
+  Workload(const Task& task, const SizeBytes& sizes, int64_t slots, SharedMemory& memory);
+
+  /// Bytes of device memory that judging this takes at its peak, the oracle included; an estimate
+  /// from above for operators that work out of place once.
+  static int64_t peak_bytes(const Task& task, const SizeBytes& sizes, int64_t slots);
+
+  int64_t slots() const { return slots_; }
+  void bind(RunnerSession& runner) const;
+  /// New values for all weights; prepare() must run again.
+  void refill_weights(InputKind kind, at::Generator& rng);
+  /// New inputs for one slot, and a poisoned output.
+  void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
+  void poison_outputs(int64_t slot);
+
+  /// Private copies of inputs and weights, in reference()'s order.
+  std::vector<at::Tensor> arguments(int64_t slot) const;
+  /// A private copy of a slot's outputs as they are now.
+  std::vector<at::Tensor> snapshot(int64_t slot) const;
+  const std::vector<TensorSpec>& outputs() const { return output_specs_; }
+  /// The private input called `name`.
+  const at::Tensor& input(const std::string& name, int64_t slot) const;
+
+  /// @throws Decided if a guard band, an input or a weight of the slot was written to
+  void check_untouched(int64_t slot, const std::string& set) const;
+
+ private:
+  struct Slots {
+    std::unique_ptr<SharedTensor> shared;
+    std::vector<at::Tensor> originals;  ///< one per slot; empty for outputs
+  };
+  void refill(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng);
+
+  const Task& task_;
+  SizeBytes sizes_;
+  int64_t slots_;
+  std::vector<Slots> inputs_, weights_, outputs_;
+  std::vector<TensorSpec> output_specs_;
+};
+
+}  // namespace kb

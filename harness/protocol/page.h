@@ -1,0 +1,92 @@
+// The page of memory through which a judge and a runner talk. Fixed size, no pointers, no text that
+// anybody parses: a runner that has loaded a candidate is not trusted, and the judge reads nothing
+// here that it does not range-check.
+//
+// The judge writes a request, then raises `go`. The runner acts, writes an answer, then raises
+// `done` to the same number. A runner knows shapes, buffers and sequence numbers; no seeds, no
+// paths, no counts of what is still to come, and not whether a call is checked, timed or both.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace kb::protocol {
+
+inline constexpr uint32_t version = 1;
+inline constexpr int max_rank = 8;
+inline constexpr int max_tensors = 1024;
+inline constexpr int max_sizes_bytes = 512;
+inline constexpr int max_name = 120;
+inline constexpr int max_message = 512;
+
+// Descriptors that a runner inherits; all others are closed.
+inline constexpr int page_fd = 3;
+inline constexpr int data_fd = 4;
+inline constexpr int module_fd = 5;
+
+enum class Op : uint32_t {
+  none,
+  bind,     ///< open the buffers of `tensors`, forget the earlier ones
+  prepare,  ///< call prepare() with the weights, if the candidate has one
+  run,      ///< call launch() on slots [first_slot, first_slot + slots), in order, and wait
+  capture,  ///< record the same calls as one graph
+  replay,   ///< launch the recorded graph and wait
+  quit,
+};
+
+enum class Status : uint32_t {
+  ok,
+  load_failed,     ///< the module could not be loaded; `message` is the loader's
+  cuda_error,      ///< `cuda_error` and `message`
+  cannot_capture,  ///< launch() did something that a graph cannot record
+  protocol_error,  ///< the request made no sense to the runner
+};
+
+enum class TensorRole : uint32_t { input, weight, output };
+
+/// One tensor and the memory that holds it, one copy per slot (weights: one copy for all slots).
+struct Tensor {
+  char name[max_name];
+  TensorRole role;
+  uint32_t dtype;  ///< c10::ScalarType's number; the runner hands it on without reading it
+  int32_t rank;
+  int32_t slots;
+  int64_t shape[max_rank];
+  uint64_t bytes;        ///< of one copy
+  uint64_t data_offset;  ///< of the first copy in the mapping
+  uint64_t slot_stride;
+  unsigned char handle[64];  ///< cudaIpcMemHandle_t
+};
+
+struct Request {
+  Op op;
+  uint32_t first_slot;
+  uint32_t slots;
+  uint32_t tensor_count;
+  uint32_t weight_table;  ///< 1 if launch() takes the weights as one kb::Weights
+  uint32_t sizes_bytes;
+  alignas(16) unsigned char sizes[max_sizes_bytes];
+  Tensor tensors[max_tensors];
+};
+
+struct Answer {
+  Status status;
+  int32_t cuda_error;
+  uint32_t prepared;  ///< 1 if the candidate has a prepare()
+  float event_ms;     ///< the runner's own view of a run or replay; for diagnosis only
+  char message[max_message];
+  char kernel[max_message];  ///< the last kernel launched, if known
+};
+
+struct Page {
+  uint32_t version;
+  alignas(64) std::atomic<uint32_t> go;
+  Request request;
+  alignas(64) std::atomic<uint32_t> done;
+  Answer answer;
+};
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace kb::protocol

@@ -1,0 +1,44 @@
+// The runner's side of the page: what a runner can do, and the loop that does it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "protocol/page.h"
+
+namespace kb::protocol {
+
+/// Ends a request with a status other than ok.
+struct Failure : std::runtime_error {
+  Failure(Status status, const std::string& message, int cuda_error = 0)
+      : std::runtime_error(message), status(status), cuda_error(cuda_error) {}
+  Status status;
+  int cuda_error;
+};
+
+/// Carries out requests: kb_runner for candidates, the reference runner for baselines.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void bind(const Request& request) = 0;
+  /// @return whether there was a prepare() to call
+  virtual bool prepare() = 0;
+  /// Calls launch() on the slots and waits. @return milliseconds by the runner's own clock
+  virtual float run(uint32_t first_slot, uint32_t slots) = 0;
+  virtual void capture(uint32_t first_slot, uint32_t slots) = 0;
+  virtual float replay() = 0;
+  /// The kernel launched last, or "".
+  virtual std::string last_kernel() const { return ""; }
+};
+
+/// Maps the page that the judge left in descriptor page_fd.
+Page& inherited_page();
+
+/// Serves requests until `quit` or until the judge is gone. A Failure becomes the answer; after one
+/// that leaves the device unusable the judge ends the process.
+void serve(Page& page, Executor& executor);
+
+/// Writes a Failure into the answer to the first request, for a runner that cannot start.
+void refuse(Page& page, const Failure& failure);
+
+}  // namespace kb::protocol

@@ -1,0 +1,39 @@
+// A task free of its types: what judge, timer and tools work with.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kb/sizes.h"
+#include "kb/tensors.h"
+
+#define KB_EXPORT __attribute__((visibility("default")))
+
+namespace kb {
+
+using at::Tensor;
+
+struct Task {
+  std::string name;      ///< "level1/019_relu"
+  std::string category;  ///< upstream's kind of operator, as in tasks.json's `category`
+  SizeFields fields;
+  SizeBytes smoke, odd, full;
+  /// All tensors at these sizes: inputs, weights (table entries too), unread state, outputs.
+  std::function<std::vector<TensorSpec>(const SizeBytes&)> tensors;
+  /// Upstream's forward(). Takes inputs then weights in the order of tensors(), on one device, in
+  /// fp32 or fp64; returns the outputs.
+  std::function<std::vector<Tensor>(const SizeBytes&, const std::vector<Tensor>&)> reference;
+  /// True if the weights travel as one kb::Weights instead of one pointer each.
+  bool weight_table = false;
+
+  int level() const;         ///< 1..4, from the name
+  std::string slug() const;  ///< "019_relu"
+};
+
+/// The one symbol that a reference library exports; every reference.cpp defines it.
+KB_EXPORT Task task();
+
+}  // namespace kb

@@ -1,0 +1,107 @@
+// Reading the manifest, and the life of a result file.
+#include "result/candidate_entry.h"
+
+#include <stdexcept>
+
+#include "build/sha256.h"
+
+namespace kb {
+
+namespace fs = std::filesystem;
+
+CandidateEntry find_candidate(const fs::path& manifest, const std::string& name) {
+  const Json json = read_json(manifest);
+  for (const Json& c : json.at("candidates")) {
+    if (c.at("name") != name) continue;
+    CandidateEntry entry;
+    entry.name = name;
+    entry.run = c.at("run");
+    entry.sample = c.at("sample").is_null() ? "" : c.at("sample");
+    entry.level = c.at("level");
+    entry.task = c.at("task");
+    entry.backend = json.at("backend");
+    // Paths hang on the manifest's own place, so that a build tree can be moved.
+    entry.build_dir = fs::absolute(manifest).parent_path();
+    entry.source = fs::path(json.at("source_dir")) / std::string(c.at("source"));
+    entry.module = entry.build_dir / std::string(c.at("module"));
+    entry.build_json = entry.build_dir / std::string(c.at("build_json"));
+    entry.result = entry.build_dir / std::string(c.at("result"));
+    return entry;
+  }
+  throw std::runtime_error(manifest.string() + " has no candidate '" + name +
+                           "'; configure and build again");
+}
+
+std::string harness_sha256(const fs::path& build_dir) {
+  std::string all;
+  for (const char* program : {"lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner"}) {
+    all += file_sha256(build_dir / program);
+  }
+  return sha256_hex(all);
+}
+
+Json read_environment(const fs::path& build_dir) {
+  try {
+    return read_json(build_dir / "env.json");
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string(error.what()) +
+                             "; it is written by the test kb.env (ctest -R '^kb.env$')");
+  }
+}
+
+ResultFile::ResultFile(CandidateEntry entry) : entry_(std::move(entry)) {}
+
+void ResultFile::begin() {
+  const Json environment = read_environment(entry_.build_dir);
+  json_ = Json::object();
+  json_["schema"] = 1;
+  json_["name"] = entry_.name;
+  json_["run"] = entry_.run;
+  json_["sample"] = entry_.sample.empty() ? Json() : Json(entry_.sample);
+  json_["level"] = entry_.level;
+  json_["task"] = entry_.task;
+  json_["category"] = nullptr;
+  json_["backend"] = entry_.backend;
+  json_["verdict"] = nullptr;
+  json_["stage"] = "build";
+  json_["evidence"] = "";
+  json_["time"] = utc_now();
+  const bool module_exists = fs::exists(entry_.module);
+  const std::string task =
+      "lib/tasks/level" + std::to_string(entry_.level) + "." + entry_.task + ".so";
+  json_["hashes"] = {
+      {"module", module_exists ? Json(file_sha256(entry_.module)) : Json()},
+      {"source", fs::exists(entry_.source) ? Json(file_sha256(entry_.source)) : Json()},
+      {"task", file_sha256(entry_.build_dir / task)},
+      {"harness", environment.at("harness_sha256")},
+  };
+  json_["machine"] = {{"host", environment.at("host")}, {"gpu", environment.at("gpu")}};
+  json_["isolation"] = nullptr;
+  json_["build"] = nullptr;
+  json_["correctness"] = nullptr;
+  json_["timing"] = nullptr;
+}
+
+void ResultFile::resume() {
+  json_ = read_json(entry_.result);
+  const Json& hashes = json_.at("hashes");
+  if (!fs::exists(entry_.module)) {
+    throw std::runtime_error(entry_.module.string() + " is missing; build again");
+  }
+  if (hashes.at("module") != file_sha256(entry_.module) ||
+      hashes.at("harness") != harness_sha256(entry_.build_dir)) {
+    throw std::runtime_error(
+        entry_.result.string() +
+        " belongs to another build; run this candidate's tests from .build on");
+  }
+}
+
+void ResultFile::save(const std::string& stage, const Json& verdict, const std::string& evidence) {
+  json_["stage"] = stage;
+  json_["verdict"] = verdict;
+  json_["evidence"] = evidence;
+  json_["time"] = utc_now();
+  replace_json(entry_.result, json_);
+}
+
+}  // namespace kb

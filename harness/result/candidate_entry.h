@@ -1,0 +1,59 @@
+// One candidate of the manifest and its result file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "result/files.h"
+#include "result/verdict.h"
+
+namespace kb {
+
+/// What the configure step knows of a candidate. Paths are absolute.
+struct CandidateEntry {
+  std::string name;
+  std::string run;
+  std::string sample;  ///< empty if the run has no samples
+  int level = 0;
+  std::string task;  ///< "019_relu"
+  std::string backend;
+  std::filesystem::path build_dir;
+  std::filesystem::path source;
+  std::filesystem::path module;
+  std::filesystem::path build_json;
+  std::filesystem::path result;
+};
+
+/// Finds `name` in a manifest. @throws std::runtime_error if it is not there
+CandidateEntry find_candidate(const std::filesystem::path& manifest, const std::string& name);
+
+/// A result file that the steps build, correct and bench fill in one after the other. Each step
+/// replaces the whole file, so that it always stands for one module and one harness.
+class ResultFile {
+ public:
+  explicit ResultFile(CandidateEntry entry);
+
+  /// Starts from nothing: identity, hashes, machine. The first step calls it.
+  void begin();
+  /// Continues what the earlier step left. @throws std::runtime_error if there is nothing, or if it
+  /// belongs to another module or harness; the remedy is to run the `.build` step again
+  void resume();
+
+  Json& json() { return json_; }
+  const CandidateEntry& entry() const { return entry_; }
+
+  /// Sets stage and verdict (null: not decided yet) and replaces the file.
+  void save(const std::string& stage, const Json& verdict, const std::string& evidence);
+
+ private:
+  CandidateEntry entry_;
+  Json json_;
+};
+
+/// SHA-256 over the programs that judge: what a result depends on besides module and task.
+std::string harness_sha256(const std::filesystem::path& build_dir);
+
+/// env.json as kb.env left it. @throws std::runtime_error saying how to make it
+Json read_environment(const std::filesystem::path& build_dir);
+
+}  // namespace kb

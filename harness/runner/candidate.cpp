@@ -1,0 +1,161 @@
+// Written once against the CUDA runtime; on the CPU backend harness/cpu provides the same calls.
+#include "runner/candidate.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <utility>
+
+#include "runner/last_kernel.h"
+
+namespace kb::runner {
+
+using protocol::Failure;
+using protocol::Status;
+using protocol::TensorRole;
+
+namespace {
+
+void check(cudaError_t error, const char* doing) {
+  if (error == cudaSuccess) return;
+  throw Failure(
+      Status::cuda_error,
+      std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + doing + ")",
+      static_cast<int>(error));
+}
+
+}  // namespace
+
+MappedTensor::MappedTensor(const protocol::Tensor& tensor) : tensor_(tensor) {
+  cudaIpcMemHandle_t handle;
+  static_assert(sizeof handle == sizeof tensor.handle);
+  std::memcpy(&handle, tensor.handle, sizeof handle);
+  void* base = nullptr;
+  check(cudaIpcOpenMemHandle(&base, handle, cudaIpcMemLazyEnablePeerAccess), "opening a buffer");
+  base_ = static_cast<char*>(base);
+}
+
+MappedTensor::MappedTensor(MappedTensor&& other) noexcept
+    : tensor_(other.tensor_), base_(std::exchange(other.base_, nullptr)) {}
+
+MappedTensor::~MappedTensor() {
+  if (base_ != nullptr) cudaIpcCloseMemHandle(base_);
+}
+
+void* MappedTensor::slot(uint32_t index) const {
+  const uint64_t copy = tensor_.slots == 1 ? 0 : index;
+  return base_ + tensor_.data_offset + copy * tensor_.slot_stride;
+}
+
+Weight MappedTensor::as_weight() const {
+  Weight weight{tensor_.name, static_cast<const float*>(slot(0)), tensor_.rank, {}};
+  std::memcpy(weight.shape, tensor_.shape, sizeof weight.shape);
+  return weight;
+}
+
+Candidate::Candidate() {
+  const std::string path = "/proc/self/fd/" + std::to_string(protocol::module_fd);
+  void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) throw Failure(Status::load_failed, dlerror());
+  launch_ = reinterpret_cast<Entry>(dlsym(module, "kb_launch"));
+  prepare_ = reinterpret_cast<Entry>(dlsym(module, "kb_prepare"));
+  if (launch_ == nullptr || prepare_ == nullptr) {
+    throw Failure(Status::load_failed, "the module does not export kb_launch and kb_prepare");
+  }
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
+  check(cudaEventCreate(&start_), "creating an event");
+  check(cudaEventCreate(&stop_), "creating an event");
+}
+
+void Candidate::bind(const protocol::Request& request) {
+  tensors_.clear();
+  table_.clear();
+  if (request.tensor_count > protocol::max_tensors ||
+      request.sizes_bytes > protocol::max_sizes_bytes) {
+    throw Failure(Status::protocol_error, "request out of range");
+  }
+  sizes_.assign(request.sizes, request.sizes + request.sizes_bytes);
+  weight_table_ = request.weight_table != 0;
+  for (uint32_t i = 0; i < request.tensor_count; ++i) tensors_.emplace_back(request.tensors[i]);
+  for (const MappedTensor& tensor : tensors_) {
+    if (weight_table_ && tensor.role() == TensorRole::weight) table_.push_back(tensor.as_weight());
+  }
+  weights_ = Weights(table_.data(), table_.size());
+}
+
+bool Candidate::prepare() {
+  std::vector<void*> args{sizes_.data()};
+  if (weight_table_) {
+    args.push_back(&weights_);
+  } else {
+    for (const MappedTensor& tensor : tensors_) {
+      if (tensor.role() == TensorRole::weight) args.push_back(tensor.slot(0));
+    }
+  }
+  args.push_back(stream_);
+  const bool present = prepare_(args.data()) != 0;
+  check(cudaGetLastError(), "after prepare()");
+  check(cudaDeviceSynchronize(), "while prepare() ran");
+  return present;
+}
+
+void Candidate::launch(uint32_t slot) {
+  std::vector<void*> args{sizes_.data()};
+  bool table_passed = false;
+  for (const MappedTensor& tensor : tensors_) {
+    if (!weight_table_ || tensor.role() != TensorRole::weight) {
+      args.push_back(tensor.slot(slot));
+    } else if (!std::exchange(table_passed, true)) {
+      args.push_back(&weights_);
+    }
+  }
+  args.push_back(stream_);
+  launch_(args.data());
+}
+
+template <class Work>
+float Candidate::timed(Work work) {
+  check(cudaEventRecord(start_, stream_), "before launch()");
+  work();
+  check(cudaGetLastError(), "after launch()");
+  check(cudaEventRecord(stop_, stream_), "after launch()");
+  check(cudaDeviceSynchronize(), "while its kernels ran");
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, start_, stop_), "reading an event");
+  return ms;
+}
+
+float Candidate::run(uint32_t first_slot, uint32_t slots) {
+  return timed([&] {
+    for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
+  });
+}
+
+void Candidate::capture(uint32_t first_slot, uint32_t slots) {
+  if (graph_ != nullptr)
+    check(cudaGraphExecDestroy(std::exchange(graph_, nullptr)), "freeing a graph");
+  cudaGraph_t graph = nullptr;
+  cudaError_t error = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
+  if (error == cudaSuccess) {
+    for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
+    const cudaError_t launched = cudaGetLastError();
+    error = cudaStreamEndCapture(stream_, &graph);
+    if (error == cudaSuccess) error = launched;
+  }
+  if (error == cudaSuccess) error = cudaGraphInstantiate(&graph_, graph, 0);
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    graph_ = nullptr;
+    throw Failure(Status::cannot_capture, cudaGetErrorString(error), static_cast<int>(error));
+  }
+}
+
+float Candidate::replay() {
+  if (graph_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
+  return timed([&] { check(cudaGraphLaunch(graph_, stream_), "launching the graph"); });
+}
+
+std::string Candidate::last_kernel() const { return runner::last_kernel(); }
+
+}  // namespace kb::runner

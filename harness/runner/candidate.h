@@ -1,0 +1,63 @@
+// The candidate's side of the protocol: its module, its buffers, its calls.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+#include "contract/include/kb/contract.h"
+#include "protocol/serve.h"
+
+namespace kb::runner {
+
+/// Memory of one tensor, owned by the judge and mapped here.
+class MappedTensor {
+ public:
+  /// @throws protocol::Failure if the handle cannot be opened
+  explicit MappedTensor(const protocol::Tensor& tensor);
+  MappedTensor(MappedTensor&& other) noexcept;
+  MappedTensor& operator=(MappedTensor&&) = delete;
+  ~MappedTensor();
+
+  void* slot(uint32_t index) const;
+  protocol::TensorRole role() const { return tensor_.role; }
+  Weight as_weight() const;
+
+ private:
+  protocol::Tensor tensor_;
+  char* base_ = nullptr;
+};
+
+/// Runs a candidate's module. Everything in this process is untrusted from the moment it is loaded.
+class Candidate final : public protocol::Executor {
+ public:
+  /// Loads the module in descriptor module_fd. @throws protocol::Failure with the loader's words
+  Candidate();
+
+  void bind(const protocol::Request& request) override;
+  bool prepare() override;
+  float run(uint32_t first_slot, uint32_t slots) override;
+  void capture(uint32_t first_slot, uint32_t slots) override;
+  float replay() override;
+  std::string last_kernel() const override;
+
+ private:
+  using Entry = int (*)(void* const*);
+  void launch(uint32_t slot);
+  template <class Work>
+  float timed(Work work);
+
+  Entry launch_ = nullptr;
+  Entry prepare_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  cudaGraphExec_t graph_ = nullptr;
+  bool weight_table_ = false;
+  std::vector<unsigned char> sizes_;
+  std::vector<MappedTensor> tensors_;
+  std::vector<Weight> table_;
+  Weights weights_{nullptr, 0};
+};
+
+}  // namespace kb::runner

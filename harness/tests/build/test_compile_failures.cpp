@@ -1,0 +1,291 @@
+// Each way in which a candidate can fail to compile becomes a record, a stub and exit code 0.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "compile_command.h"
+#include "sha256.h"
+#include "workspace.h"
+
+namespace kb::test {
+namespace {
+
+using CompileFailures = Workspace;
+
+TEST_F(CompileFailures, GoodCandidateIsRecordedAsOk) {
+  const Ending result = compile(good_candidate);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output, "");
+  const auto json = record();
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["status"], "ok");
+  EXPECT_TRUE(json["reason"].is_null());
+  EXPECT_EQ(json["exit_code"], 0);
+  EXPECT_TRUE(json["signal"].is_null());
+  EXPECT_EQ(json["source"], path("src/candidate.cu").string());
+  EXPECT_EQ(json["source_sha256"], sha256_hex(good_candidate));
+  EXPECT_EQ(json["compiler"], base_name(KB_TEST_CXX));
+  EXPECT_EQ(json["command"].get<Words>(), gxx_command());
+  EXPECT_EQ(json["diagnostics"], "");
+  EXPECT_EQ(json["object_bytes"], std::filesystem::file_size(path("obj/candidate.o")));
+  EXPECT_EQ(json["cuda_syntax"], "unchecked");
+  EXPECT_EQ(json["static_constructors"], 0);
+  EXPECT_TRUE(json["resources"].empty());
+  EXPECT_GT(json["cpu_seconds"], 0.0);
+  // cc1plus alone needs more than this.
+  EXPECT_GT(json["peak_bytes"], 10 << 20);
+  EXPECT_FALSE(object_is_stub());
+}
+
+TEST_F(CompileFailures, WarningIsKeptAndShown) {
+  const Ending result = compile(std::string("#warning look here\n") + good_candidate);
+  EXPECT_EQ(record()["status"], "ok");
+  EXPECT_NE(record()["diagnostics"].get<std::string>().find("look here"), std::string::npos);
+  EXPECT_NE(result.output.find("look here"), std::string::npos);
+}
+
+TEST_F(CompileFailures, SyntaxError) {
+  const Ending result = compile("#include \"task.h\"\nvoid task::launch(const Sizes& s {\n");
+  expect_recorded_failure(result, "compile_error");
+  EXPECT_EQ(record()["exit_code"], 1);
+  EXPECT_EQ(record()["object_bytes"], 0);
+  EXPECT_NE(record()["reason"].get<std::string>().find("error"), std::string::npos);
+  EXPECT_NE(result.output.find("compile_error"), std::string::npos);
+}
+
+TEST_F(CompileFailures, OldRecordAndObjectDoNotSurvive) {
+  compile(good_candidate);
+  expect_recorded_failure(compile("broken"), "compile_error");
+}
+
+TEST_F(CompileFailures, MissingIncludeWritesDepfileItself) {
+  expect_recorded_failure(compile("#include \"no_such_file.h\"\n"), "compile_error");
+  const std::string rule = read("obj/candidate.o.d");
+  EXPECT_EQ(rule.find("obj/candidate.o:"), 0u) << rule;
+  EXPECT_NE(rule.find(path("src/candidate.cu").string()), std::string::npos) << rule;
+}
+
+TEST_F(CompileFailures, UndefinedNameInSource) {
+  const std::string call = std::string(good_candidate) + "int f() { return no_such_function(); }\n";
+  expect_recorded_failure(compile(call), "compile_error");
+}
+
+TEST_F(CompileFailures, UndefinedSymbolIsLeftToTheLoader) {
+  compile(std::string(good_candidate) + "void gone();\nvoid f() { gone(); }\n");
+  EXPECT_EQ(record()["status"], "ok");
+}
+
+TEST_F(CompileFailures, NoEntryPoint) {
+  const std::string sentence =
+      "candidate does not define task::launch with the signature that task.h declares";
+  for (const char* source :
+       {"", "// only a comment\n/* and another */\n", "int other_name() { return 1; }\n",
+        "#include \"task.h\"\nnamespace task { void launch(int) {} }\n",
+        "#include \"task.h\"\nvoid launch(const task::Sizes&, const float*, float*, cudaStream_t) "
+        "{}\n",
+        "#include \"task.h\"\nnamespace task { static void launch(const Sizes&, const float*) {} "
+        "}\n"}) {
+    const Ending result = compile(source);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(record()["status"], "compile_error") << source;
+    // Overloads make `&task::launch` ambiguous, which the compiler reports itself.
+    if (record()["exit_code"] == 0) {
+      EXPECT_EQ(record()["reason"], sentence) << source;
+    }
+    EXPECT_TRUE(object_is_stub());
+  }
+}
+
+TEST_F(CompileFailures, InlineLaunchCountsAsDefined) {
+  compile(
+      "#include \"task.h\"\ninline void task::launch(const Sizes&, const float*, float* y, "
+      "cudaStream_t) { *y = 1; }\n");
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+}
+
+TEST_F(CompileFailures, HostileErrorTextStaysValidJson) {
+  const std::string hostile =
+      "#error \"quotes\" 'single' \\ back { \"status\": \"ok\" } \x01\x02\x1b[2J\x07 \xff\xfe\xc3( "
+      "\xe2\x82 end\n";
+  expect_recorded_failure(compile(hostile), "compile_error");
+  const std::string text = record()["diagnostics"];
+  EXPECT_NE(text.find("\"quotes\" 'single'"), std::string::npos) << text;
+  EXPECT_NE(text.find("\\xff\\xfe"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST_F(CompileFailures, TerminalSeesNoControlSequences) {
+  const Ending result = compile("#error \x1b]0;title\x07 \x1b[2J\n");
+  for (const char c : result.output) {
+    EXPECT_TRUE(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20) << result.output;
+  }
+}
+
+TEST_F(CompileFailures, LongDiagnosticsKeepHeadAndTail) {
+  const std::string compiler = write_script(
+      "chatty",
+      "echo first line\ni=0\nwhile [ $i -lt 6000 ]; do echo \"noise $i xxxxxxxxxxxxxxxx\"; "
+      "i=$((i+1)); done\necho last line >&2\nexit 1\n");
+  write("src/candidate.cu", good_candidate);
+  const Ending result =
+      run(kb_cc(Words{compiler} + Words{"-c", "src/candidate.cu", "-o", "obj/candidate.o"}));
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  const std::string text = record()["diagnostics"];
+  EXPECT_LE(text.size(), 64u << 10);
+  EXPECT_EQ(text.find("first line"), 0u);
+  EXPECT_NE(text.find("last line"), std::string::npos);
+  EXPECT_NE(text.find("lines left out"), std::string::npos);
+  EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 22);
+}
+
+TEST_F(CompileFailures, CompilerKilledBySignalIsACrash) {
+  const std::string compiler = write_script("crashing", "kill -SEGV $$\n");
+  write("src/candidate.cu", good_candidate);
+  const Words command = gxx_command();
+  expect_recorded_failure(run(kb_cc(Words{compiler} + Words(command.begin() + 1, command.end()))),
+                          "crash");
+  EXPECT_EQ(record()["signal"], SIGSEGV);
+  EXPECT_EQ(record()["exit_code"], 128 + SIGSEGV);
+}
+
+TEST_F(CompileFailures, ExitCode3MeansUnsupportedOnlyFromCu2cpp) {
+  write("src/candidate.cu", good_candidate);
+  const std::string body =
+      "echo 'candidate.cu:7: unsupported on the CPU backend: inline PTX' >&2\nexit 3\n";
+  const std::string rewriter = write_script("cu2cpp", body);
+  expect_recorded_failure(run(kb_cc(Words{rewriter} + gxx_command())), "unsupported");
+  EXPECT_EQ(record()["compiler"], "cu2cpp " + base_name(KB_TEST_CXX));
+  EXPECT_EQ(record()["reason"], "candidate.cu:7: unsupported on the CPU backend: inline PTX");
+  const std::string other = write_script("other", body);
+  expect_recorded_failure(run(kb_cc(Words{other} + gxx_command())), "compile_error");
+}
+
+TEST_F(CompileFailures, CompilerThatWritesNoObject) {
+  const std::string compiler = write_script("lazy", "exit 0\n");
+  write("src/candidate.cu", good_candidate);
+  const Words command = gxx_command();
+  expect_recorded_failure(run(kb_cc(Words{compiler} + Words(command.begin() + 1, command.end()))),
+                          "compile_error");
+}
+
+TEST_F(CompileFailures, StubLinksIntoAModule) {
+  compile("broken");
+  const Ending linked = run({KB_TEST_CXX, "-shared", "-o", "obj/module.so", "obj/candidate.o",
+                             std::string("-Wl,--version-script=") + KB_TEST_MODULE_MAP});
+  EXPECT_EQ(linked.exit_code, 0) << linked.output;
+  EXPECT_TRUE(exists("obj/module.so"));
+}
+
+TEST_F(CompileFailures, StrictModeFailsTheBuild) {
+  const Ending result = compile("broken", {{"KB_STRICT", "1"}});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_FALSE(exists("obj/candidate.o"));
+  EXPECT_EQ(record()["status"], "compile_error");
+
+  const std::string compiler = write_script("seven", "exit 7\n");
+  write("src/candidate.cu", good_candidate);
+  const Words command = gxx_command();
+  EXPECT_EQ(
+      run(kb_cc(Words{compiler} + Words(command.begin() + 1, command.end())), {{"KB_STRICT", "1"}})
+          .exit_code,
+      7);
+}
+
+TEST_F(CompileFailures, StrictModeAlsoFailsWhatOnlyTheAuditRefuses) {
+  EXPECT_EQ(compile("// empty\n", {{"KB_STRICT", "1"}}).exit_code, 1);
+  EXPECT_FALSE(exists("obj/candidate.o"));
+  EXPECT_EQ(compile(good_candidate, {{"KB_STRICT", "1"}}).exit_code, 0);
+}
+
+TEST_F(CompileFailures, CompilerThatIsNotThereIsOurFault) {
+  write("src/candidate.cu", good_candidate);
+  Words command = gxx_command();
+  command[0] = path("no_such_compiler");
+  const Ending result = run(kb_cc(command));
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_NE(result.output.find("kb_cc: error: cannot run"), std::string::npos) << result.output;
+  EXPECT_FALSE(exists("obj/candidate.o"));
+  EXPECT_FALSE(exists("obj/candidate.o.build.json"));
+}
+
+TEST_F(CompileFailures, BadUsageIsAnError) {
+  EXPECT_NE(run({KB_TEST_KB_CC}).exit_code, 0);
+  EXPECT_NE(run({KB_TEST_KB_CC, "--nonsense", "--", "g++", "-c", "a.cpp", "-o", "a.o"}).exit_code,
+            0);
+  EXPECT_NE(run({KB_TEST_KB_CC, "--", "g++", "-c", "a.cpp"}).exit_code, 0);
+  EXPECT_NE(run({KB_TEST_KB_CC, "--policy", "everything", "--", "g++", "-c", "a.cpp", "-o", "a.o"})
+                .exit_code,
+            0);
+}
+
+class CompileFailuresNvcc : public Workspace {
+ protected:
+  void SetUp() override {
+    if (std::string(KB_TEST_NVCC).empty()) GTEST_SKIP() << "nvcc was not found at configure time";
+  }
+
+  Ending compile(const std::string& candidate) const {
+    write("src/candidate.cu", candidate);
+    return run(kb_cc(nvcc_command()));
+  }
+};
+
+TEST_F(CompileFailuresNvcc, GoodKernelWithResources) {
+  compile(R"(#include "task.h"
+template <class T> __global__ void add_one(const T* x, T* y, int64_t n) {
+  __shared__ T tile[64];
+  tile[threadIdx.x % 64] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < n) y[threadIdx.x] = tile[(threadIdx.x + 1) % 64] + 1;
+}
+void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+  add_one<<<1, 64, 0, stream>>>(x, y, s.n);
+}
+)");
+  const auto json = record();
+  EXPECT_EQ(json["status"], "ok") << json.dump(1);
+  EXPECT_EQ(json["diagnostics"], "");
+  EXPECT_EQ(json["static_constructors"], 0);
+  ASSERT_EQ(json["resources"].size(), 1u);
+  EXPECT_EQ(json["resources"][0]["kernel"], "void add_one<float>(float const*, float*, long)");
+  EXPECT_EQ(json["resources"][0]["arch"], "sm_90");
+  EXPECT_EQ(json["resources"][0]["shared_bytes"], 256);
+  EXPECT_GT(json["resources"][0]["registers"], 0);
+}
+
+TEST_F(CompileFailuresNvcc, SyntaxErrorMissingIncludeAndNoEntryPoint) {
+  expect_recorded_failure(compile("__global__ void k( {}\n"), "compile_error");
+  expect_recorded_failure(compile("#include \"no_such_file.h\"\n"), "compile_error");
+  expect_recorded_failure(compile("__global__ void k() {}\n"), "compile_error");
+  EXPECT_EQ(record()["reason"],
+            "candidate does not define task::launch with the signature that task.h declares");
+}
+
+TEST_F(CompileFailuresNvcc, HeadersOfTheToolkitAreNotMistakenForForgeries) {
+  compile(R"(#include "task.h"
+#include <cooperative_groups.h>
+#include <cub/cub.cuh>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+__device__ int counter;
+__constant__ float table[16];
+__global__ void total(const float* x, float* y) {
+  using Reduce = cub::BlockReduce<float, 128>;
+  __shared__ typename Reduce::TempStorage storage;
+  const float sum = Reduce(storage).Sum(x[threadIdx.x] + table[threadIdx.x % 16] + counter);
+  if (threadIdx.x == 0) *y = sum;
+  cooperative_groups::this_thread_block().sync();
+}
+void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+  size_t bytes = 0;
+  cub::DeviceReduce::Sum(nullptr, bytes, x, y, static_cast<int>(s.n), stream);
+  total<<<1, 128, 0, stream>>>(x, y);
+}
+)");
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+}
+
+}  // namespace
+}  // namespace kb::test

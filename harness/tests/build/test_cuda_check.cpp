@@ -1,0 +1,89 @@
+// On the CPU route nvcc, where there is one, has the last word on whether a candidate is CUDA.
+#include "workspace.h"
+
+namespace kb::test {
+namespace {
+
+class CudaCheck : public Workspace {
+ protected:
+  // Compiles the good candidate with a CPU compiler and a check that end with these exit codes.
+  Ending compile(int cpu_exit_code, int check_exit_code) const {
+    write("src/candidate.cu", good_candidate);
+    Words command = gxx_command();
+    if (cpu_exit_code != 0) {
+      command.insert(command.begin(),
+                     write_script("cu2cpp", "echo 'the CPU side: error'\nexit " +
+                                                std::to_string(cpu_exit_code) + "\n"));
+    }
+    const std::string check = write_script(
+        "check",
+        "echo \"$@\" > obj/arguments\necho x > obj/candidate.o.cuda_check.o\n"
+        "echo \"ptxas info    : Compiling entry function '_Z1kv' for 'sm_80'\"\n"
+        "echo 'ptxas info    : Used 7 registers, 16 bytes smem'\necho 'the check: error'\nexit " +
+            std::to_string(check_exit_code) + "\n");
+    return run(kb_cc(command, {"--cuda-check", check + ";-DA=1;-Ione two"}));
+  }
+};
+
+TEST_F(CudaCheck, AcceptedByBoth) {
+  compile(0, 0);
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+  EXPECT_EQ(record()["cuda_syntax"], "ok");
+  ASSERT_EQ(record()["resources"].size(), 1u);
+  EXPECT_EQ(record()["resources"][0]["kernel"], "k()");
+  EXPECT_EQ(record()["resources"][0]["registers"], 7);
+  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two -c " + path("src/candidate.cu").string() +
+                                       " -o obj/candidate.o.cuda_check.o\n");
+  EXPECT_FALSE(exists("obj/candidate.o.cuda_check.o"));
+}
+
+TEST_F(CudaCheck, RefusedByNvccOnly) {
+  expect_recorded_failure(compile(0, 2), "compile_error");
+  EXPECT_EQ(record()["cuda_syntax"], "failed");
+  EXPECT_EQ(record()["diagnostics"], "the check: error\n");
+  EXPECT_EQ(record()["exit_code"], 2);
+}
+
+TEST_F(CudaCheck, UnsupportedStaysUnsupportedIfNvccAccepts) {
+  expect_recorded_failure(compile(3, 0), "unsupported");
+  EXPECT_EQ(record()["cuda_syntax"], "ok");
+  EXPECT_EQ(record()["diagnostics"], "the CPU side: error\n");
+}
+
+TEST_F(CudaCheck, UnsupportedBecomesCompileErrorIfNvccRefuses) {
+  expect_recorded_failure(compile(3, 1), "compile_error");
+  EXPECT_EQ(record()["cuda_syntax"], "failed");
+  EXPECT_EQ(record()["diagnostics"], "the check: error\n");
+}
+
+TEST_F(CudaCheck, ValidCudaThatOurSideCannotCompileIsUnsupported) {
+  expect_recorded_failure(compile(1, 0), "unsupported");
+  EXPECT_NE(record()["reason"].get<std::string>().find("nvcc accepts the source"),
+            std::string::npos);
+}
+
+TEST_F(CudaCheck, AuditIsNotOverruledByNvcc) {
+  write("src/candidate.cu", "// no launch\n");
+  const std::string check = write_script("check", "exit 0\n");
+  expect_recorded_failure(run(kb_cc(gxx_command(), {"--cuda-check", check})), "compile_error");
+}
+
+TEST_F(CudaCheck, RealNvcc) {
+  if (std::string(KB_TEST_NVCC).empty()) GTEST_SKIP() << "nvcc was not found at configure time";
+  const std::string contract = KB_TEST_CONTRACT;
+  const std::string check = std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=sm_90;-Xptxas;-v;-I" +
+                            contract + "/include;-I" + path("src").string() + ";-include;" +
+                            contract + "/entry.h";
+  write("src/candidate.cu", good_candidate);
+  run(kb_cc(gxx_command(), {"--cuda-check", check}));
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+  EXPECT_EQ(record()["cuda_syntax"], "ok");
+  // A kernel launch is g++'s error, and a designated array initializer is nvcc's.
+  write("src/candidate.cu",
+        std::string(good_candidate) + "#ifdef __CUDACC__\n__global__ int k() {}\n#endif\n");
+  expect_recorded_failure(run(kb_cc(gxx_command(), {"--cuda-check", check})), "compile_error");
+  EXPECT_EQ(record()["cuda_syntax"], "failed");
+}
+
+}  // namespace
+}  // namespace kb::test

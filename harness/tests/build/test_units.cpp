@@ -1,0 +1,272 @@
+// The parts of kb_cc that need no compiler: hashing, text, command lines, limits, names.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "build_record.h"
+#include "compile_command.h"
+#include "diagnostics.h"
+#include "files.h"
+#include "ptxas.h"
+#include "settings.h"
+#include "sha256.h"
+#include "source_check.h"
+#include "symbol_rules.h"
+
+namespace kb {
+namespace {
+
+TEST(Sha256, KnownAnswers) {
+  // FIPS 180-4 examples and the empty message.
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256_hex(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PiecesGiveTheSameAsTheWhole) {
+  const std::string text(300, 'q');
+  for (size_t first = 0; first <= text.size(); ++first) {
+    Sha256 hash;
+    hash.update(text.data(), first);
+    hash.update(text.data() + first, text.size() - first);
+    EXPECT_EQ(hash.hex_digest(), sha256_hex(text)) << first;
+  }
+}
+
+TEST(Sha256, FilesAndMissingFiles) {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder.path() / "abc", "abc");
+  EXPECT_EQ(sha256_file(folder.path() / "abc"), sha256_hex("abc"));
+  EXPECT_FALSE(sha256_file(folder.path() / "missing"));
+  EXPECT_FALSE(sha256_file(folder.path()));
+}
+
+TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
+  EXPECT_EQ(printable("plain\ttext"), "plain\ttext");
+  EXPECT_EQ(printable("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
+            "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  EXPECT_EQ(printable("\x1b[01;31m\x1b[Kerror\x1b[m"), "error");
+  EXPECT_EQ(printable("\x1b]0;x\x07"), "\\x1b]0;x\\x07");
+  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J"),
+            "\\xc2\\x9b2J");  // C1 control
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(printable("dos\r"), "dos");
+}
+
+TEST(Diagnostics, SplitterJoinsPiecesAndCutsLongLines) {
+  std::vector<std::string> lines;
+  LineSplitter splitter([&](std::string_view line) { lines.emplace_back(line); });
+  splitter.append("on");
+  splitter.append("e\ntwo\n\n");
+  splitter.append(std::string(10000, 'x') + "\nlast");
+  splitter.finish();
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], "one");
+  EXPECT_EQ(lines[1], "two");
+  EXPECT_EQ(lines[2], "");
+  EXPECT_EQ(lines[3], std::string(4096, 'x') + " [5904 more bytes in this line]");
+  EXPECT_EQ(lines[4], "last");
+}
+
+TEST(Diagnostics, HeadAndTailStaysWithinCapacity) {
+  HeadAndTail text;
+  EXPECT_TRUE(text.empty());
+  for (int i = 0; i < 5000; ++i) text.add("line " + std::to_string(i) + std::string(20, '\xff'));
+  EXPECT_LE(text.text().size(), HeadAndTail::capacity);
+  EXPECT_GT(text.text().size(), HeadAndTail::capacity * 9 / 10);
+  EXPECT_EQ(text.text().find("line 0\\xff"), 0u);
+  EXPECT_NE(text.text().find("line 4999\\xff"), std::string::npos);
+}
+
+TEST(Diagnostics, ShortTextIsKeptWhole) {
+  HeadAndTail text;
+  text.add("one");
+  text.add("two");
+  EXPECT_EQ(text.text(), "one\ntwo\n");
+  EXPECT_EQ(first_lines("a\nb\nc\n", 2), "a\nb\n");
+  EXPECT_EQ(first_lines("a\nb", 5), "a\nb");
+}
+
+TEST(Ptxas, ReadsKernelsAndLeavesOtherLines) {
+  PtxasReader reader;
+  for (const char* line :
+       {"ptxas info    : 0 bytes gmem, 8 bytes cmem[4]",
+        "ptxas info    : Compiling entry function '_Z1kPf' for 'sm_90'",
+        "ptxas info    : Function properties for _Z1kPf",
+        "    24 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads",
+        "ptxas info    : Used 255 registers, used 1 barriers, 24 bytes cumulative stack size, 4096 "
+        "bytes smem, 360 bytes cmem[0]",
+        "ptxas info    : Compile time = 5.080 ms",
+        "ptxas info    : Function properties for _Z6helperf",
+        "    8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"}) {
+    EXPECT_TRUE(reader.take(line)) << line;
+  }
+  for (const char* line :
+       {"k.cu(3): error: no", "    0 bytes of nothing",
+        "ptxas info    : (C7510) Potential Performance Loss: wgmma serialized"}) {
+    EXPECT_FALSE(reader.take(line)) << line;
+  }
+  ASSERT_EQ(reader.kernels().size(), 1u);
+  const KernelResources& kernel = reader.kernels()[0];
+  EXPECT_EQ(kernel.kernel, "k(float*)");
+  EXPECT_EQ(kernel.arch, "sm_90");
+  EXPECT_EQ(kernel.registers, 255u);
+  EXPECT_EQ(kernel.stack_bytes, 24u);
+  EXPECT_EQ(kernel.spill_stores_bytes, 16u);
+  EXPECT_EQ(kernel.spill_loads_bytes, 20u);
+  EXPECT_EQ(kernel.shared_bytes, 4096u);
+}
+
+TEST(CompileCommand, GxxBehindCu2cpp) {
+  const auto command = parse_compile_command({"/b/cu2cpp", "/usr/bin/g++", "-Dx=1", "-I", "a.cpp",
+                                              "-include", "e.h", "-MD", "-MT", "o/c.o", "-MF",
+                                              "o/c.o.d", "-x", "c++", "-o", "o/c.o", "-c", "c.cu"});
+  EXPECT_EQ(command.source, "c.cu");
+  EXPECT_EQ(command.object, "o/c.o");
+  EXPECT_EQ(command.depfile, "o/c.o.d");
+  EXPECT_EQ(command.depfile_target, "o/c.o");
+  EXPECT_EQ(command.read_files, std::vector<std::string>{"e.h"});
+  EXPECT_TRUE(command.uses_cu2cpp());
+  EXPECT_EQ(command.compiler_name(), "cu2cpp g++");
+}
+
+TEST(CompileCommand, NvccWithHostCompilerAndOptionsFile) {
+  const auto command = parse_compile_command({"ccache", "/c/bin/nvcc", "-ccbin=/usr/bin/g++-12",
+                                              "--options-file", "i.rsp", "-x", "cu", "-c", "a b.cu",
+                                              "-o", "a.o", "-MFdeps.d", "-Xcompiler", "x.cpp"});
+  EXPECT_EQ(command.source, "a b.cu");
+  EXPECT_EQ(command.depfile, "deps.d");
+  EXPECT_EQ(command.programs(),
+            (std::vector<std::string>{"ccache", "/c/bin/nvcc", "/usr/bin/g++-12"}));
+  EXPECT_EQ(command.read_files, std::vector<std::string>{"i.rsp"});
+  EXPECT_FALSE(command.uses_cu2cpp());
+}
+
+TEST(CompileCommand, WhatIsNoCompilationIsRefused) {
+  EXPECT_THROW(parse_compile_command({}), std::runtime_error);
+  EXPECT_THROW(parse_compile_command({"g++", "--version"}), std::runtime_error);
+  EXPECT_THROW(parse_compile_command({"g++", "-c", "a.cpp"}), std::runtime_error);
+  EXPECT_THROW(parse_compile_command({"g++", "-c", "-o", "a.o"}), std::runtime_error);
+}
+
+TEST(Settings, DefaultsFileAndUnits) {
+  for (const char* key : {"KB_COMPILE_TIMEOUT", "KB_COMPILE_MEMORY", "KB_COMPILE_OUTPUT",
+                          "KB_STRICT", "KB_COMPILE_SANDBOX"}) {
+    unsetenv(key);
+  }
+  const Settings defaults = read_settings("/nonexistent/kb_cc.conf");
+  EXPECT_EQ(defaults.timeout_s, 180);
+  EXPECT_EQ(defaults.memory_bytes, 8ull << 30);
+  EXPECT_EQ(defaults.output_bytes, 1ull << 30);
+  EXPECT_FALSE(defaults.strict);
+  const TemporaryDirectory folder;
+  write_file_atomically(folder.path() / "conf",
+                        "KB_COMPILE_TIMEOUT=2.5\nKB_COMPILE_MEMORY=3G\nKB_COMPILE_OUTPUT=12\n"
+                        "KB_COMPILE_SANDBOX=none\n");
+  const Settings settings = read_settings(folder.path() / "conf");
+  EXPECT_EQ(settings.timeout_s, 2.5);
+  EXPECT_EQ(settings.memory_bytes, 3ull << 30);
+  EXPECT_EQ(settings.output_bytes, 12u);
+  EXPECT_EQ(settings.sandbox, SandboxMode::off);
+  for (const char* line : {"KB_COMPILE_MEMORY=99999999999G", "KB_COMPILE_MEMORY=1KB",
+                           "KB_COMPILE_TIMEOUT=nan", "KB_COMPILE_TIMEOUT=0", "KB_STRICT=2"}) {
+    write_file_atomically(folder.path() / "conf", line);
+    EXPECT_THROW(read_settings(folder.path() / "conf"), std::runtime_error) << line;
+  }
+}
+
+TEST(SymbolRules, Definitions) {
+  for (const char* name :
+       {"main", "cudaEventElapsedTime", "cuMemAlloc", "clock_gettime", "gettimeofday", "dlsym",
+        "malloc", "_Znwm", "_ZdlPvm", "_ZnamSt11align_val_t", "kb_secret", "_ZN7testing4Test3RunEv",
+        "_ZNK2at6Tensor8allcloseERKS0_ddb", "_ZN3c106Device", "_ZN5torch3jit",
+        "_ZTVN9benchmark5StateE"}) {
+    EXPECT_TRUE(forbidden_definition(name, false)) << name;
+    EXPECT_TRUE(forbidden_definition(name, true)) << name;
+  }
+  // Headers bring these along as weak symbols; a strong one is the candidate's own.
+  for (const char* name : {"nvtxMarkEx_impl_init_v3", "nvmlInit", "__cudaRegisterFatBinary"}) {
+    EXPECT_TRUE(forbidden_definition(name, false)) << name;
+    EXPECT_FALSE(forbidden_definition(name, true)) << name;
+  }
+  for (const char* name :
+       {"kb_launch", "kb_prepare", "kb_module_info", "_ZN4task6launchERKNS_5SizesE", "current",
+        "cuts", "nvalues", "cudaless", "clock_rate", "dlrm_forward", "mainloop", "timer",
+        "_ZN3FoonwEm", "_ZnwmPv", "_ZN4data2at1xE", "_Z4timev", "_Z24__device_stub__Z1kPKfPfl"}) {
+    EXPECT_FALSE(forbidden_definition(name, false)) << name;
+  }
+}
+
+TEST(SymbolRules, Imports) {
+  for (const char* name : {"dlopen", "dlsym", "fork", "execve", "system", "popen", "ptrace",
+                           "process_vm_writev", "cublasCreate_v2", "cudnnCreate", "cufftExecC2C",
+                           "_ZN2at4_ops3mul4callE", "_ZNK3c1010TensorImpl5sizesEv"}) {
+    EXPECT_TRUE(forbidden_import(name, LibraryPolicy::none)) << name;
+  }
+  for (const char* name :
+       {"cudaMalloc", "__cudaRegisterFatBinary", "memcpy", "malloc", "dl_iterate_phdr", "_ZSt4cout",
+        "clock_gettime", "forked", "systematic"}) {
+    EXPECT_FALSE(forbidden_import(name, LibraryPolicy::none)) << name;
+  }
+  EXPECT_FALSE(forbidden_import("cublasCreate_v2", LibraryPolicy::cublas));
+  EXPECT_TRUE(forbidden_import("cudnnCreate", LibraryPolicy::cublas));
+  EXPECT_FALSE(forbidden_import("cudnnCreate", LibraryPolicy::cudnn));
+  EXPECT_FALSE(forbidden_import("cublasCreate_v2", LibraryPolicy::cudnn));
+  EXPECT_TRUE(forbidden_import("fork", LibraryPolicy::cudnn));
+}
+
+TEST(SymbolRules, PlainNamesAreNotDemangledAsTypes) {
+  EXPECT_EQ(demangled("f"), "f");
+  EXPECT_EQ(demangled("_Z1fi"), "f(int)");
+}
+
+TEST(SourceCheck, DepfileWithEscapesAndContinuations) {
+  EXPECT_EQ(depfile_inputs("o/a.o: a.cu \\\n  b\\ c.h d$$e.h\n\nb.h:\n"),
+            (std::vector<std::string>{"a.cu", "b c.h", "d$e.h"}));
+  EXPECT_EQ(depfile_inputs("a.o : a.cu\n"), std::vector<std::string>{"a.cu"});
+  EXPECT_TRUE(depfile_inputs("").empty());
+}
+
+TEST(SourceCheck, EmbeddingIsSeenThroughBreaks) {
+  EXPECT_TRUE(embeds_files("asm(\".incbin \\\"x\\\"\");"));
+  EXPECT_TRUE(embeds_files("asm(\".inc\" \"bin \\\"x\\\"\");"));
+  EXPECT_TRUE(embeds_files("asm(\".inc\\\nbin x\");"));
+  EXPECT_TRUE(embeds_files("#embed \"x\""));
+  EXPECT_TRUE(embeds_files(" # \t embed <x>"));
+  EXPECT_FALSE(embeds_files("#include <torch> // embedding table\nasm volatile(\"mma.sync\");"));
+  EXPECT_FALSE(embeds_files("int embed = 1; #define X(a) #a\n"));
+}
+
+TEST(BuildRecord, IsJsonWhateverTheTexts) {
+  BuildRecord record;
+  record.status = BuildStatus::crash;
+  record.source = "a\xff.cu";
+  record.reason = "quote \" and \n newline";
+  EXPECT_NE(to_json(record).find("\"status\": \"crash\""), std::string::npos);
+}
+
+TEST(Files, AtomicWriteReplacesAndReportsErrors) {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder.path() / "f", "one");
+  write_file_atomically(folder.path() / "f", "two");
+  EXPECT_EQ(read_file(folder.path() / "f"), "two");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    files += entry.is_regular_file();
+  }
+  EXPECT_EQ(files, 1u);
+  EXPECT_THROW(write_file_atomically(folder.path() / "no" / "f", "x"), std::runtime_error);
+  EXPECT_THROW(read_file(folder.path() / "missing"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace kb

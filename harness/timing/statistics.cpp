@@ -1,0 +1,65 @@
+// Samples have at most a few hundred blocks, so quadratic algorithms are fine.
+#include "timing/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kb {
+namespace {
+
+std::vector<double> walsh_averages(const std::vector<double>& values) {
+  std::vector<double> averages;
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t j = i; j < values.size(); ++j) averages.push_back((values[i] + values[j]) / 2);
+  }
+  std::sort(averages.begin(), averages.end());
+  return averages;
+}
+
+// P(W = w) for the sum W of the positive ranks of n symmetric values.
+std::vector<double> signed_rank_distribution(size_t n) {
+  std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
+  probability[0] = 1;
+  size_t highest = 0;
+  for (size_t rank = 1; rank <= n; ++rank) {
+    highest += rank;
+    for (size_t w = highest + 1; w-- > 0;) {
+      probability[w] = (probability[w] + (w >= rank ? probability[w - rank] : 0.0)) / 2;
+    }
+  }
+  return probability;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + middle, values.end());
+  const double upper = values[middle];
+  if (values.size() % 2 == 1) return upper;
+  return (*std::max_element(values.begin(), values.begin() + middle) + upper) / 2;
+}
+
+double hodges_lehmann(const std::vector<double>& values) { return median(walsh_averages(values)); }
+
+Interval signed_rank_interval(const std::vector<double>& values, double confidence) {
+  const std::vector<double> averages = walsh_averages(values);
+  const std::vector<double> probability = signed_rank_distribution(values.size());
+  const double tail = (1 - confidence) / 2;
+  // The largest k with P(W < k) <= tail; the interval starts at the k-th smallest average.
+  size_t k = 0;
+  for (double below = probability[0]; k < averages.size() && below <= tail; below += probability[k])
+    ++k;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (k == 0) return {-infinity, infinity};
+  return {averages[k - 1], averages[averages.size() - k]};
+}
+
+std::string speedup_verdict(const Interval& speedup, double p) {
+  if (speedup.low > p) return "WIN";
+  if (speedup.high <= p) return "LOSS";
+  return "UNDECIDED";
+}
+
+}  // namespace kb

@@ -1,0 +1,30 @@
+// Estimates from paired blocks: Hodges-Lehmann and exact signed-rank intervals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kb {
+
+struct Interval {
+  double low;
+  double high;
+};
+
+/// Median; of an even count the mean of the two middle values. @pre values is not empty
+double median(std::vector<double> values);
+
+/// Hodges-Lehmann estimate of location: the median of all pairwise means (Walsh averages), each
+/// value paired with itself too. @pre values is not empty
+double hodges_lehmann(const std::vector<double>& values);
+
+/// Wilcoxon signed-rank confidence interval of location: between the k-th smallest and the k-th
+/// largest Walsh average, k from the exact distribution of the statistic (Hollander, Wolfe &
+/// Chicken, Nonparametric Statistical Methods, section 3.4). Coverage is at least `confidence`;
+/// with too few values for it the interval is the whole line.
+Interval signed_rank_interval(const std::vector<double>& values, double confidence);
+
+/// WIN if the interval lies above p, LOSS if it does not reach above p, else UNDECIDED.
+std::string speedup_verdict(const Interval& speedup, double p);
+
+}  // namespace kb

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape square = {s.N, s.N};
+  return std::tuple{input<float>("a", square), input<float>("b", square),
+                    output<float>("c", square)};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference, {.smoke = {96}, .odd = {101}});
+}

@@ -1,0 +1,21 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape x = {s.batch_size, s.features, s.dim1, s.dim2}, sample = {s.features, s.dim1, s.dim2};
+  return std::tuple{input<float>("x", x),
+                    weight<float>("ln.weight", sample).with(normal(1, 0.25)).upstream(constant(1)),
+                    weight<float>("ln.bias", sample).with(normal(0, 0.5)).upstream(constant(0)),
+                    output<float>("y", x)};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
+  return at::layer_norm(x, {s.features, s.dim1, s.dim2}, weight, bias, 1e-5);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Normalization", tensors, reference,
+                                  {.smoke = {4, 8, 16, 16}, .odd = {3, 5, 7, 11}});
+}

@@ -1,0 +1,21 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.num_heads, s.sequence_length, s.embedding_dimension};
+  // Scaled rows of q spread the attention from nearly even to nearly one key; scaled rows of k as
+  // well would make scores of several hundred, whose rounding errors drown everything.
+  return std::tuple{input<float>("q", shape), input<float>("k", shape).with(normal()),
+                    input<float>("v", shape), output<float>("out", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor q, Tensor k, Tensor v) {
+  return at::scaled_dot_product_attention(q, k, v);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Attention", tensors, reference,
+                                  {.smoke = {2, 2, 32, 64}, .odd = {1, 3, 67, 37}});
+}

@@ -1,0 +1,23 @@
+// 2D convolution with its own bias (stride 1, no padding), then ReLU, then a second bias:
+// y[n][o][i][j] = max(0, conv_bias[o] + sum over c, p, q of
+//                     conv_weight[o][c][p][q] * x[n][c][i + p][j + q]) + bias[o].
+// x: [batch_size, in_channels, height, width]
+// bias: [out_channels, 1, 1]; conv_bias: [out_channels]
+// conv_weight: [out_channels, in_channels, kernel_size, kernel_size]
+// y: [batch_size, out_channels, height - kernel_size + 1, width - kernel_size + 1]
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 128, in_channels = 64, out_channels = 128;
+  int64_t height = 128, width = 128, kernel_size = 3;
+  KB_FIELDS(batch_size, in_channels, out_channels, height, width, kernel_size)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, const float* bias, const float* conv_weight,
+            const float* conv_bias, float* y, cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const float* bias, const float* conv_weight,
+                         const float* conv_bias, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,28 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape y = {s.batch_size, s.out_features};
+  const Fill keep = bernoulli(1 - s.dropout_p);
+  // A deviation of 3 keeps many features of a row relevant to the softmax.
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_features}).with(normal(0, 3)),
+      input<bool>("mask", y).with(keep).upstream(keep),
+      weight<float>("matmul.weight", {s.out_features, s.in_features}),
+      weight<float>("matmul.bias", {s.out_features}).upstream(fan_in_uniform(s.in_features)),
+      output<float>("y", y)};
+}
+
+// Upstream draws the dropout mask inside forward(); here it is an input.
+static Tensor reference(const Sizes& s, Tensor x, Tensor mask, Tensor weight, Tensor bias) {
+  x = at::linear(x, weight, bias);
+  x = x * mask / (1 - s.dropout_p);
+  return at::softmax(x, 1);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {4, 128, 96}, .odd = {7, 131, 109, 0.35}});
+}

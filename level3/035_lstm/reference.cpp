@@ -1,0 +1,49 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static std::vector<std::string> layer_names(int64_t layer) {
+  const std::string l = "_l" + std::to_string(layer);
+  return {"lstm.weight_ih" + l, "lstm.weight_hh" + l, "lstm.bias_ih" + l, "lstm.bias_hh" + l};
+}
+
+static auto tensors(const Sizes& s) {
+  const int64_t hidden = s.hidden_size;
+  const Shape state = {s.num_layers, s.batch_size, hidden};
+  WeightTable table;
+  auto add = [&](const std::string& name, Shape shape) {
+    table.specs.push_back(weight<float>(name, shape).upstream(fan_in_uniform(hidden)));
+  };
+  for (int64_t layer = 0; layer < s.num_layers; ++layer) {
+    const auto names = layer_names(layer);
+    add(names[0], {4 * hidden, layer == 0 ? s.input_size : hidden});
+    add(names[1], {4 * hidden, hidden});
+    add(names[2], {4 * hidden});
+    add(names[3], {4 * hidden});
+  }
+  add("fc.weight", {s.output_size, hidden});
+  add("fc.bias", {s.output_size});
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.sequence_length, s.input_size}).with(normal()),
+      input<float>("h0", state).with(normal()).upstream(normal()),
+      input<float>("c0", state).with(normal()).upstream(normal()), table,
+      output<float>("out", {s.batch_size, s.output_size})};
+}
+
+// Upstream draws h0 and c0 inside forward() when they are not given; here they always are.
+static Tensor reference(const Sizes& s, Tensor x, Tensor h0, Tensor c0, const NamedTensors& w) {
+  std::vector<Tensor> weights;
+  for (int64_t layer = 0; layer < s.num_layers; ++layer) {
+    for (const std::string& name : layer_names(layer)) weights.push_back(w[name]);
+  }
+  const Tensor steps = std::get<0>(at::lstm(x, {h0, c0}, weights, /*has_biases=*/true, s.num_layers,
+                                            /*dropout=*/0.0, /*train=*/true,
+                                            /*bidirectional=*/false, /*batch_first=*/true));
+  return at::linear(steps.select(1, -1), w["fc.weight"], w["fc.bias"]);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
+                                  {.smoke = {2, 8, 12, 16, 3, 10}, .odd = {3, 13, 7, 19, 2, 5}});
+}

@@ -1,0 +1,381 @@
+"""Reads a build directory: manifest, environment and every result, naming whatever is bad."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from kb_report import schema
+from kb_report.model import (
+    BAD_RESULT,
+    BUILT_ONLY,
+    JUDGED,
+    NO_RESULT,
+    STALE,
+    Problem,
+    ReportError,
+    Suite,
+    candidate_key,
+    machine_key,
+)
+
+SCHEMA_VERSION = 1
+MAX_JSON_BYTES = 64 << 20
+
+
+class BadFile(Exception):
+    """A JSON file that cannot be used. kind is one of those of `Problem`."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.kind = kind
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def read_json(path: Path) -> Any:
+    """Parse a JSON file.
+
+    Raises BadFile (empty, truncated, not_json, unreadable) and FileNotFoundError.
+    """
+    try:
+        if path.stat().st_size > MAX_JSON_BYTES:
+            raise BadFile("unreadable", f"is larger than {MAX_JSON_BYTES >> 20} MiB")
+        text = path.read_bytes().decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except UnicodeDecodeError:
+        raise BadFile("not_json", "is not UTF-8 text") from None
+    except OSError as e:
+        raise BadFile("unreadable", f"cannot be read: {e.strerror}") from None
+    if not text.strip():
+        raise BadFile("empty", "is empty")
+    try:
+        # NaN and Infinity are no JSON; as null they meet the schema's rules. So do numbers that
+        # no double holds.
+        return json.loads(
+            text,
+            parse_constant=lambda _: None,
+            parse_float=_finite,
+            parse_int=lambda s: int(s) if len(s) <= 20 else _finite(s),
+        )
+    except json.JSONDecodeError as e:
+        if e.pos >= len(text.rstrip()) or e.msg.startswith("Unterminated string"):
+            raise BadFile("truncated", "ends in the middle (truncated)") from None
+        raise BadFile("not_json", f"is not JSON: {e.msg} in line {e.lineno}") from None
+    except (RecursionError, ValueError):
+        raise BadFile("not_json", "is nested too deeply or has a number too long") from None
+
+
+def read_checked(path: Path, schema_name: str, what: str) -> dict[str, Any]:
+    """Parse and check a file against `reports/schema/<schema_name>.schema.json`.
+
+    Raises BadFile and FileNotFoundError; `what` names the kind of file in messages.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict) or "schema" not in value:
+        raise BadFile("foreign", f"is not {what}: it names no schema version")
+    version = value["schema"]
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise BadFile("foreign", f"is not {what}: its schema version is no number")
+    if version != SCHEMA_VERSION:
+        age = "older" if version < SCHEMA_VERSION else "newer"
+        raise BadFile(
+            "schema",
+            f"has schema {version}, {age} than the {SCHEMA_VERSION} that this program reads",
+        )
+    errors = schema.check(value, schema_name)
+    if errors:
+        rest = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
+        kind = "invalid"
+        if schema_name == "result" and ("name" not in value or "verdict" not in value):
+            kind = "foreign"
+        raise BadFile(kind, f"is not {what}: {'; '.join(errors[:3])}{rest}")
+    return value
+
+
+def sha256_file(path: Path) -> str | None:
+    """Hex digest of a file; None if it is missing or unreadable."""
+    try:
+        with path.open("rb") as f:
+            return hashlib.file_digest(f, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def load_build_dir(build_dir: Path) -> Suite:
+    """Read everything that a build directory holds.
+
+    Raises ReportError when there is no usable manifest.json; every other bad file becomes an
+    entry of `problems` and its candidate stays in the tables as not judged.
+    """
+    try:
+        manifest = read_checked(build_dir / "manifest.json", "manifest", "a manifest")
+    except FileNotFoundError:
+        raise ReportError(
+            f"{build_dir}/manifest.json is missing: configure first, for example "
+            f"'cmake --preset {build_dir.name}'"
+        ) from None
+    except BadFile as e:
+        raise ReportError(f"{build_dir}/manifest.json {e}; configure again") from None
+
+    problems: list[Problem] = []
+    notes: list[str] = []
+    env = _load_env(build_dir, problems)
+    if env and env["backend"] != manifest["backend"]:
+        problems.append(
+            Problem(
+                "foreign",
+                "env.json",
+                f"was written for backend {env['backend']}, the manifest says "
+                f"{manifest['backend']}; its results count as stale",
+            )
+        )
+        env = None
+
+    levels: dict[int, list[str]] = {}
+    for key, level in manifest["levels"].items():
+        tasks = sorted(set(level["tasks"]))
+        if len(tasks) != len(level["tasks"]):
+            problems.append(
+                Problem("duplicate", "manifest.json", f"names a task of level {key} twice")
+            )
+        levels[int(key)] = tasks
+
+    suite = Suite(
+        backend=manifest["backend"],
+        preset=manifest["preset"],
+        levels=dict(sorted(levels.items())),
+        candidates=[],
+        runs_info=manifest.get("runs", {}),
+        harness={
+            "version": (env or {}).get("harness_version"),
+            "sha256": (env or {}).get("harness_sha256"),
+        },
+        machine=_machine_of_env(env),
+        problems=problems,
+        notes=notes,
+    )
+    source_dir = _source_dir(manifest, build_dir)
+    names: set[str] = set()
+    slots: set[tuple[Any, ...]] = set()
+    for entry in manifest["candidates"]:
+        slot = (entry["run"], entry["sample"], entry["level"], entry["task"])
+        if entry["name"] in names or slot in slots:
+            problems.append(
+                Problem("duplicate", "manifest.json", f"names the candidate {entry['name']} twice")
+            )
+            continue
+        if entry["task"] not in levels.get(entry["level"], []):
+            problems.append(
+                Problem(
+                    "foreign",
+                    "manifest.json",
+                    f"candidate {entry['name']} belongs to no task of level {entry['level']}",
+                )
+            )
+            continue
+        names.add(entry["name"])
+        slots.add(slot)
+        suite.candidates.append(_load_candidate(entry, build_dir, source_dir, env, suite))
+    _check_leftovers(build_dir, manifest, suite, names)
+    _drop_older_task_versions(suite)
+    suite.candidates.sort(key=candidate_key)
+    if len(suite.machines) > 1:
+        notes.append(
+            "results of different machines are in these tables: " + "; ".join(sorted(suite.machines))
+        )
+    return suite
+
+
+def _load_env(build_dir: Path, problems: list[Problem]) -> dict[str, Any] | None:
+    try:
+        return read_checked(build_dir / "env.json", "env", "an environment file")
+    except FileNotFoundError:
+        problems.append(
+            Problem(
+                "unreadable",
+                "env.json",
+                "is missing, so no result can be shown to belong to this harness; "
+                "run the test kb.env",
+            )
+        )
+    except BadFile as e:
+        problems.append(Problem(e.kind, "env.json", f"{e}; run the test kb.env again"))
+    return None
+
+
+def _machine_of_env(env: dict[str, Any] | None) -> dict[str, Any]:
+    env = env or {}
+    return {"host": env.get("host"), "gpu": env.get("gpu"), "torch": env.get("torch")}
+
+
+def _source_dir(manifest: dict[str, Any], build_dir: Path) -> Path | None:
+    """Where sources are: as configured, or two above a build tree that was moved."""
+    for path in (manifest.get("source_dir"), build_dir.resolve().parent.parent):
+        if path and any((Path(path) / c["source"]).is_file() for c in manifest["candidates"][:20]):
+            return Path(path)
+    return None
+
+
+def _load_candidate(
+    entry: dict[str, Any],
+    build_dir: Path,
+    source_dir: Path | None,
+    env: dict[str, Any] | None,
+    suite: Suite,
+) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "name": entry["name"],
+        "run": entry["run"],
+        "sample": entry["sample"],
+        "level": entry["level"],
+        "task": entry["task"],
+        "category": None,
+        "source": entry["source"],
+        "state": NO_RESULT,
+        "reason": None,
+        "machine": None,
+        "result": None,
+        "source_text": None,
+        "source_changed": False,
+    }
+    source_path = source_dir / entry["source"] if source_dir else None
+    if source_path:
+        record["source_text"] = _read_text(source_path)
+    try:
+        result = read_checked(build_dir / entry["result"], "result", "a result")
+        _check_identity(result, entry, suite.backend)
+    except FileNotFoundError:
+        record["reason"] = "no result file"
+        return record
+    except BadFile as e:
+        suite.problems.append(Problem(e.kind, entry["result"], str(e)))
+        record["state"] = BAD_RESULT
+        record["reason"] = f"the result file {e}"
+        return record
+
+    record["category"] = result.get("category")
+    source_sha = sha256_file(source_path) if source_path else None
+    stale = _stale_reason(result, build_dir / entry["module"], source_sha, env)
+    if stale:
+        record["state"] = STALE
+        record["reason"] = stale
+        return record
+    said = result["hashes"].get("source")
+    record["source_changed"] = bool(source_sha and said and source_sha != said)
+    machine = {**(result.pop("machine", None) or {}), "torch": suite.machine.get("torch")}
+    key = machine_key(machine)
+    suite.machines.setdefault(key, machine)
+    record["machine"] = key
+    record["result"] = result
+    if result["verdict"] == "pass" and result["stage"] == "build":
+        record["state"] = BUILT_ONLY
+        record["reason"] = "it compiled, but its outputs were not checked"
+    else:
+        record["state"] = JUDGED
+    return record
+
+
+def _read_text(path: Path, limit: int = 1 << 20) -> str | None:
+    try:
+        with path.open("rb") as f:
+            return f.read(limit).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _check_identity(result: dict[str, Any], entry: dict[str, Any], backend: str) -> None:
+    """Raise BadFile if the result speaks about another candidate, or contradicts itself."""
+    for key in ("name", "run", "sample", "level", "task"):
+        if result[key] != entry[key]:
+            raise BadFile(
+                "foreign", f"belongs to another candidate: {key} is {json.dumps(result[key])}"
+            )
+    if result["backend"] != backend:
+        raise BadFile("foreign", f"was written by backend {result['backend']}")
+    for lane, t in ((result["timing"] or {}).get("lanes") or {}).items():
+        if t["ci_lo"] > t["ci_hi"]:
+            raise BadFile("invalid", f"has an interval that ends before it begins in lane {lane}")
+
+
+def _stale_reason(
+    result: dict[str, Any], module: Path, source_sha: str | None, env: dict[str, Any] | None
+) -> str | None:
+    """Why a result may not enter a table, or None if it is fresh."""
+    now = sha256_file(module)
+    if now is None:
+        return "its module is missing"
+    hashes = result["hashes"]
+    if hashes["module"] is None:
+        # Nothing was loaded (a compile error, for example): the source stands for the module.
+        if source_sha and hashes.get("source") and hashes["source"] != source_sha:
+            return "its source changed since it was judged"
+    elif hashes["module"] != now:
+        return "its module changed since it was judged"
+    if env is None:
+        return "env.json is missing, so the harness that judged it is unknown"
+    if hashes["harness"] != env["harness_sha256"]:
+        return "the harness changed since it was judged"
+    return None
+
+
+def _drop_older_task_versions(suite: Suite) -> None:
+    """Two results of one task with different task hashes cannot both be current: newest counts."""
+    newest: dict[tuple[int, str], tuple[str, str]] = {}
+    for c in suite.candidates:
+        if c["result"] and c["result"]["hashes"].get("task"):
+            key = (c["level"], c["task"])
+            stamp = (c["result"].get("time") or "", c["result"]["hashes"]["task"])
+            newest[key] = max(newest.get(key, stamp), stamp)
+    for c in suite.candidates:
+        if not c["result"] or not c["result"]["hashes"].get("task"):
+            continue
+        if c["result"]["hashes"]["task"] != newest[(c["level"], c["task"])][1]:
+            c.update(
+                state=STALE,
+                reason="the task changed since it was judged",
+                result=None,
+                machine=None,
+                source_changed=False,
+            )
+
+
+def _check_leftovers(
+    build_dir: Path, manifest: dict[str, Any], suite: Suite, names: set[str]
+) -> None:
+    """Name the JSON files below results/ that no candidate of the manifest owns."""
+    owned = {(build_dir / c["result"]).resolve() for c in manifest["candidates"]}
+    leftovers = []
+    for path in sorted((build_dir / "results").rglob("*.json")):
+        if path.resolve() in owned:
+            continue
+        shown = str(path.relative_to(build_dir))
+        try:
+            value = read_json(path)
+            if isinstance(value, dict) and {"context", "benchmarks"} <= set(value):
+                continue  # Google Benchmark output lies next to the result it belongs to
+            value = read_checked(path, "result", "a result")
+        except FileNotFoundError:
+            continue  # replaced while we looked
+        except BadFile as e:
+            suite.problems.append(Problem(e.kind, shown, str(e)))
+            continue
+        if value["name"] in names:
+            suite.problems.append(
+                Problem("duplicate", shown, f"is a second result of {value['name']}; not used")
+            )
+        else:
+            leftovers.append(value["name"])
+    if leftovers:
+        shown = ", ".join(leftovers[:8]) + (" \u2026" if len(leftovers) > 8 else "")
+        suite.notes.append(
+            f"{len(leftovers)} result(s) of candidates that are no longer configured were left "
+            f"out: {shown}"
+        )

@@ -1,0 +1,208 @@
+"""What a report is made from: candidates with their results, machines, and what went wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# Exit statuses of the program.
+OK = 0
+BAD_INPUT = 1  # a report was written, but some input was bad or a gate found a regression
+USAGE = 2  # nothing could be done: wrong arguments, no manifest, output not writable
+REFUSED = 3  # the inputs must not be compared or merged
+NO_PAGE = 77  # everything but index.html was written, because Jinja2 is missing
+
+PRIMARY_LANE = "eager"
+
+# States of a candidate. Only "judged" has a result that counts.
+JUDGED = "judged"
+STALE = "stale"
+NO_RESULT = "no_result"
+BAD_RESULT = "bad_result"
+BUILT_ONLY = "built_only"
+
+STATE_WORDS = {
+    STALE: "not judged (stale)",
+    NO_RESULT: "not judged (no result)",
+    BAD_RESULT: "not judged (bad result file)",
+    BUILT_ONLY: "not judged (only built)",
+}
+
+VERDICTS = (
+    "pass",
+    "incorrect",
+    "compile_error",
+    "runtime_error",
+    "timeout",
+    "cheat",
+    "policy_violation",
+    "skipped",
+    "degenerate",
+)
+
+
+class ReportError(Exception):
+    """A sentence for the user that ends the program; `status` is the exit status."""
+
+    def __init__(self, message: str, status: int = USAGE):
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A bad input. kind: empty, truncated, not_json, foreign, schema, invalid, duplicate, unreadable."""
+
+    kind: str
+    path: str
+    message: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"kind": self.kind, "path": self.path, "message": self.message}
+
+
+@dataclass
+class Suite:
+    """Everything one report is about.
+
+    levels: level -> its tasks; their number is N.
+    candidates: records as described in reports/schema/results.schema.json, sorted by name.
+    machines: fingerprint key -> {"host", "gpu", "torch"} for every machine that judged.
+    """
+
+    backend: str
+    preset: str
+    levels: dict[int, list[str]]
+    candidates: list[dict[str, Any]]
+    runs_info: dict[str, dict[str, Any]] = field(default_factory=dict)
+    harness: dict[str, Any] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+    machines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    baselines: list[dict[str, Any]] = field(default_factory=list)
+
+    def runs(self) -> list[str]:
+        """Names of the runs, the shipped seed first."""
+        names = {c["run"] for c in self.candidates} | set(self.runs_info)
+        return sorted(names, key=lambda r: (r != "seed", natural_key(r)))
+
+    def of(self, run: str, level: int | None = None) -> list[dict[str, Any]]:
+        """Candidates of a run, of one level where given."""
+        return [
+            c for c in self.candidates if c["run"] == run and (level is None or c["level"] == level)
+        ]
+
+    def category(self, level: int, task: str) -> str:
+        """Category of a task: what a result says, else the built-in table, else 'other'."""
+        for c in self.candidates:
+            if c["level"] == level and c["task"] == task and c.get("category"):
+                return c["category"]
+        return task_facts(level, task).get("category") or "other"
+
+    def categories(self, level: int) -> dict[str, str]:
+        """task -> category for every task of the level."""
+        said = {
+            c["task"]: c["category"]
+            for c in self.candidates
+            if c["level"] == level and c.get("category")
+        }
+        return {
+            t: said.get(t) or task_facts(level, t).get("category") or "other"
+            for t in self.levels.get(level, [])
+        }
+
+
+def natural_key(text: str | None) -> list[Any]:
+    """Sort key that puts s2 before s10 and None first."""
+    if text is None:
+        return []
+    return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"(\d+)", text) if p]
+
+
+def candidate_key(c: dict[str, Any]) -> tuple[Any, ...]:
+    """Sort key of candidates: run (seed first), level, sample, task."""
+    return (
+        c["run"] != "seed",
+        natural_key(c["run"]),
+        c["level"],
+        natural_key(c["sample"]),
+        c["task"],
+        c.get("machine") or "",
+    )
+
+
+@cache
+def _facts() -> dict[tuple[int, str], dict[str, Any]]:
+    path = Path(__file__).resolve().parent / "data" / "tasks.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return {(r["level"], r["task"]): r for r in rows}
+
+
+def task_facts(level: int, task: str) -> dict[str, Any]:
+    """Fixed facts of a task: category, number of ATen operators, upstream file name. {} if unknown."""
+    return _facts().get((level, task), {})
+
+
+DIFFICULTIES = (
+    "1 operator",
+    "2-4 operators",
+    "5-10 operators",
+    "11-50 operators",
+    "over 50 operators",
+    "whole model",
+    "unknown",
+)
+
+
+def difficulty(level: int, task: str) -> str:
+    """Band of the number of ATen operator calls of the reference; 'whole model' for level 4."""
+    facts = task_facts(level, task)
+    if not facts:
+        return "unknown"
+    n = facts["operators"]
+    if n is None:
+        return "whole model"
+    for limit, name in zip((1, 4, 10, 50), DIFFICULTIES):
+        if n <= limit:
+            return name
+    return "over 50 operators"
+
+
+def task_number(task: str) -> int | None:
+    """Upstream's problem id: the number that a task's name starts with."""
+    m = re.match(r"(\d+)_", task)
+    return int(m.group(1)) if m else None
+
+
+def machine_key(machine: dict[str, Any] | None) -> str:
+    """Fingerprint that has to be equal for times to be comparable.
+
+    On a GPU: name, driver, CUDA run time. Without one: the CPU and its number of cores.
+    """
+    machine = machine or {}
+    gpu = machine.get("gpu")
+    host = machine.get("host") or {}
+    if gpu:
+        parts = [gpu.get("name"), gpu.get("driver"), gpu.get("cuda_runtime")]
+    else:
+        parts = [host.get("cpu"), f"{host.get('cores')} cores" if host.get("cores") else None]
+    return " | ".join(str(p) for p in parts if p) or "unknown machine"
+
+
+def clean(text: str | None) -> str:
+    """Text that came from a candidate or its compiler, without control characters."""
+    if not text:
+        return ""
+    text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text.replace("\r\n", "\n"))
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+
+
+def one_line(text: str | None, limit: int = 200) -> str:
+    """The text on one line, cut to `limit` characters."""
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "\u2026"

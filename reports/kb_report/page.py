@@ -1,0 +1,336 @@
+"""Builds index.html: one file without outside references, from a suite and its document."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+from kb_report import charts, metrics, tables, write
+from kb_report.metrics import THRESHOLDS, Outcome
+from kb_report.model import (
+    JUDGED,
+    PRIMARY_LANE,
+    STATE_WORDS,
+    VERDICTS,
+    Suite,
+    clean,
+    difficulty,
+    one_line,
+)
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+
+# Sources and diagnostics are cut to these lengths, and left out altogether once the page carries
+# PAGE_TEXT_BYTES of them (compressed), so that a page with many runs still opens quickly.
+SOURCE_BYTES = 24_000
+DIAGNOSTICS_BYTES = 6_000
+PAGE_TEXT_BYTES = 600_000
+
+VERDICT_MEANING = {
+    "incorrect": "an output was outside its bound, not written, or an input was modified",
+    "compile_error": "the file did not compile",
+    "runtime_error": "a CUDA error, a signal or an exit while it ran",
+    "timeout": "it did not answer within its deadline",
+    "cheat": "it passed the checks of its outputs, but not those of how they came about",
+    "policy_violation": "it uses something that a candidate may not use",
+    "skipped": "it could not be judged on this machine",
+    "degenerate": "the task accepts a trivial answer on these inputs",
+}
+
+
+def environment() -> Any:
+    """The Jinja2 environment of our templates. Raises ImportError without Jinja2."""
+    import jinja2
+    import markupsafe
+
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.ChainableUndefined,  # most members of a result are optional
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+    def or_none(function: Any) -> Any:
+        return lambda v, *more: function(None if isinstance(v, jinja2.Undefined) else v, *more)
+
+    filters = {
+        "share": tables.number,
+        "num": _number,
+        "bytes": _bytes,
+        "times": _times,
+        "ms": _milliseconds,
+        "clean": clean,
+        "one_line": one_line,
+        # Long task names may break after an underscore.
+        "breakable": lambda v: markupsafe.Markup("_<wbr>").join(str(v).split("_")),
+    }
+    env.filters |= {name: or_none(function) for name, function in filters.items()}
+    return env
+
+
+def render(suite: Suite, doc: dict[str, Any]) -> str:
+    """The page as HTML text."""
+    env = environment()
+    rows = [_row(c, doc) for c in suite.candidates]
+    details = _details(env, suite, rows)
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return env.get_template("index.html.j2").render(
+        doc=doc,
+        style=style,
+        script=script,
+        script_hash=f"sha256-{digest}",
+        title=_title(doc),
+        where=_where(doc),
+        functional=all(lv["functional"] for r in doc["runs"] for lv in r["levels"]),
+        ps=[f"{p:g}" for p in THRESHOLDS],
+        lane=PRIMARY_LANE,
+        levels=[_level(suite, doc, level) for level in suite.levels],
+        multi_run=len(doc["runs"]) > 1,
+        multi_sample=any(c["sample"] for c in suite.candidates),
+        rows=rows,
+        lanes=sorted(
+            {lane for r in rows for lane in r["lanes"]}, key=lambda x: (x != PRIMARY_LANE, x)
+        ),
+        has_sol=any(r["sol"] is not None for r in rows),
+        has_resources=any(r["registers"] is not None for r in rows),
+        verdicts=[v for v in (*VERDICTS, *STATE_WORDS) if any(r["status"] == v for r in rows)],
+        failures=_failures(rows),
+        skipped=_not_judged(doc),
+        draw_tables=_draw_tables(doc),
+        contracts=sorted(
+            {
+                contract
+                for r in rows
+                if (contract := (r["result"].get("correctness") or {}).get("contract"))
+            }
+        ),
+        curve_axes=charts.curve_axes(),
+        details=details,
+    )
+
+
+def write_page(path: Path, suite: Suite, doc: dict[str, Any]) -> bool:
+    """Write index.html; False if Jinja2 is missing. Raises ReportError."""
+    try:
+        html = render(suite, doc)
+    except ImportError:
+        return False
+    write.write_atomic(path, html)
+    return True
+
+
+def _where(doc: dict[str, Any]) -> str:
+    gpu = doc["machine"].get("gpu") or {}
+    host = doc["machine"].get("host") or {}
+    return gpu.get("name") or host.get("cpu") or "unknown machine"
+
+
+def _title(doc: dict[str, Any]) -> str:
+    return f"KernelBench Native: {doc['preset']} on {_where(doc)}"
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def _times(value: float | None) -> str:
+    """A speed-up with three digits."""
+    return "-" if value is None else f"{value:#.3g}".rstrip(".") + "\u00d7"
+
+
+def _bytes(value: int | None) -> str:
+    if value is None:
+        return "-"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return str(value)
+
+
+def _milliseconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value * 1000:.3g} \u00b5s" if value < 0.1 else f"{value:.3g} ms"
+
+
+def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
+    """What the table of tasks shows about one candidate."""
+    result = c["result"] or {}
+    out = metrics.outcome(c)
+    judged = c["state"] == JUDGED
+    timing = result.get("timing") or {}
+    lanes = {}
+    if out.correct and not metrics.is_functional(result):
+        for name in timing.get("lanes") or {}:
+            o = metrics.outcome(c, name)
+            lanes[name] = {
+                **timing["lanes"][name],
+                "verdict": write.verdict_at(o, 1.0),
+                "bar": charts.interval_bar(o.speedup, o.lo, o.hi),
+            }
+    sets = (result.get("correctness") or {}).get("sets") or []
+    sol = (timing.get("speed_of_light") or {}).get("fraction") if lanes else None
+    return {
+        "candidate": c,
+        "result": result,
+        "outcome": out,
+        "status": result["verdict"] if judged else c["state"],
+        "words": result["verdict"].replace("_", " ") if judged else STATE_WORDS[c["state"]],
+        "lanes": lanes,
+        "sol": sol,
+        "seconds": (result.get("build") or {}).get("seconds"),
+        "check_seconds": sum(s.get("seconds") or 0 for s in sets) if sets else None,
+        "difficulty": difficulty(c["level"], c["task"]),
+        "category": c["category"] or "",
+        "evidence": one_line(result.get("evidence") if result else c["reason"], 280),
+        **write.resources(result),
+    }
+
+
+def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
+    """Headline numbers, groups and charts of one level, over all runs that have candidates."""
+    tasks = suite.levels[level]
+    runs = []
+    span = charts.reach([metrics.outcome(c) for c in suite.candidates if c["level"] == level])
+    for i, run in enumerate(doc["runs"]):
+        found = next((lv for lv in run["levels"] if lv["level"] == level), None)
+        if not found:
+            continue
+        records = suite.of(run["run"], level)
+        outcomes = [metrics.outcome(c) for c in records]
+        slots = len(tasks) * len(found["samples"])
+        runs.append(
+            {
+                "run": run["run"],
+                "colour": i % 6,
+                "level": found,
+                "stack": _stack(outcomes, slots, found["functional"]),
+                "curve": None if found["functional"] else charts.curve(outcomes, slots),
+                "fall": None
+                if found["functional"]
+                else charts.waterfall(outcomes, [c["name"] for c in records], span),
+            }
+        )
+    return {"level": level, "n": len(tasks), "runs": runs}
+
+
+def _draw_tables(doc: dict[str, Any]) -> list[dict[str, Any]]:
+    """pass@k and fast_p@k, or fast_p@N, of the runs that have several samples."""
+    found = []
+    for run in doc["runs"]:
+        for level in run["levels"]:
+            if "over_turns" in level:
+                letter, values = "N", level["over_turns"]["fast_p_at_n"]
+            elif "over_samples" in level:
+                over = level["over_samples"]
+                letter, values = "k", {None: over["pass_at_k"], **over.get("fast_p_at_k", {})}
+            else:
+                continue
+            found.append(
+                {
+                    "run": run["run"],
+                    "level": level["level"],
+                    "letter": letter,
+                    "columns": list(next(iter(values.values()))),
+                    "rows": [{"p": p, "values": list(v.values())} for p, v in values.items()],
+                }
+            )
+    return found
+
+
+def _stack(outcomes: list[Outcome], n: int, functional: bool) -> list[dict[str, Any]]:
+    """The parts that a level's tasks fall into; they add up to n."""
+    wrong = sum(o.judged and not o.correct for o in outcomes)
+    correct = sum(o.correct for o in outcomes)
+    if functional:
+        parts = [("correct", "correct", correct)]
+    else:
+        wins, losses = sum(o.wins(1) for o in outcomes), sum(o.loses(1) for o in outcomes)
+        parts = [
+            ("win", "faster than the baseline", wins),
+            ("undecided", "correct, undecided or not timed", correct - wins - losses),
+            ("loss", "correct, not faster", losses),
+        ]
+    parts += [("wrong", "not correct", wrong), ("absent", "not judged", n - correct - wrong)]
+    return [
+        {"kind": kind, "label": label, "count": count, "percent": f"{100 * count / n:.2f}"}
+        for kind, label, count in parts
+        if count and n
+    ]
+
+
+def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {"verdict": v, "meaning": VERDICT_MEANING[v], "rows": found}
+        for v in VERDICTS
+        if v != "pass" and (found := [r for r in rows if r["status"] == v])
+    ]
+
+
+def _not_judged(doc: dict[str, Any]) -> list[dict[str, Any]]:
+    """Everything of N without a verdict, grouped by run and level."""
+    found = []
+    for run in doc["runs"]:
+        for level in run["levels"]:
+            for row in level["samples"]:
+                if row["not_judged"] or row["not_provided"]:
+                    found.append({"run": run["run"], "level": level["level"], **row})
+    return found
+
+
+def _details(env: Any, suite: Suite, rows: list[dict[str, Any]]) -> str:
+    """Candidate sections as compressed, base64 coded JSON {name: html}.
+
+    Compression keeps 270 sources below a third of their size, and keeps them out of the document
+    until a reader opens one.
+    """
+    template = env.get_template("candidate.html.j2")
+    found: dict[str, str] = {}
+    room = PAGE_TEXT_BYTES
+    for row in rows:
+        c = row["candidate"]
+        source = c.get("source_text")
+        diagnostics = clean((row["result"].get("build") or {}).get("diagnostics"))
+        room -= len(zlib.compress((source or "").encode("utf-8", "replace")[:SOURCE_BYTES], 1))
+        left_out = source is not None and room < 0
+        text = clean(source)[:SOURCE_BYTES] if source is not None and not left_out else None
+        found[_row_id(c)] = template.render(
+            row=row,
+            c=c,
+            result=row["result"],
+            source_lines=text.rstrip().split("\n") if text is not None else None,
+            source_cut=source is not None and len(clean(source)) > SOURCE_BYTES,
+            source_left_out=left_out,
+            diagnostics=_cut(diagnostics, DIAGNOSTICS_BYTES),
+            strips={
+                name: charts.block_strip(lane["block_speedups"], lane["ci_lo"], lane["ci_hi"])
+                for name, lane in row["lanes"].items()
+                if lane.get("block_speedups")
+            },
+        )
+    packed = zlib.compress(json.dumps(found).encode(), 9)
+    return base64.b64encode(packed).decode()
+
+
+def _row_id(c: dict[str, Any]) -> str:
+    return c["name"]
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[... {len(text) - limit} characters left out ...]\n{text[-half:]}"

@@ -1,0 +1,194 @@
+"""Reads and writes the files of KernelBench: baseline timings, eval_results and analysis JSON."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from kb_report import metrics
+from kb_report.load import BadFile, read_json
+from kb_report.model import ReportError, natural_key, task_facts, task_number
+
+
+def read_baseline(path: Path) -> dict[str, Any]:
+    """Read a timing file of KernelBench (results/timing/<hardware>/<baseline>.json).
+
+    Returns {"name", "hardware", "ms": {level: {problem id: mean time in ms}}}. Problems are
+    matched by their number, as upstream's ids are. Raises ReportError if it is no such file.
+    """
+    try:
+        value = read_json(path)
+    except FileNotFoundError:
+        raise ReportError(f"baseline {path} does not exist") from None
+    except BadFile as e:
+        raise ReportError(f"baseline {path} {e}") from None
+    times: dict[int, dict[int, float]] = {}
+    hardware: set[str] = set()
+    levels = value.items() if isinstance(value, dict) else ()
+    for level_name, problems in levels:
+        m = re.fullmatch(r"level(\d+)", level_name)
+        if not m or not isinstance(problems, dict):
+            continue
+        for problem, stats in problems.items():
+            number = re.match(r"(\d+)_", problem)
+            mean = stats.get("mean") if isinstance(stats, dict) else None
+            if number and isinstance(mean, (int, float)) and math.isfinite(mean) and mean > 0:
+                times.setdefault(int(m.group(1)), {})[int(number.group(1))] = float(mean)
+                if isinstance(stats.get("hardware"), str):
+                    hardware.add(stats["hardware"])
+    if not times:
+        raise ReportError(
+            f"baseline {path} is not a KernelBench timing file: it holds no "
+            '{"level1": {"1_Name.py": {"mean": ms}}}'
+        )
+    return {
+        "name": f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem,
+        "hardware": ", ".join(sorted(hardware)) or None,
+        "ms": times,
+    }
+
+
+def candidate_ms(record: dict[str, Any]) -> float | None:
+    """Measured time of a correct candidate in ms; None without a GPU measurement."""
+    result = record["result"]
+    if not metrics.outcome(record).correct or not result.get("timing"):
+        return None
+    lanes = result["timing"]["lanes"]
+    if metrics.is_functional(result) or not lanes:
+        return None
+    return (lanes.get("eager") or next(iter(lanes.values())))["candidate_ms"]
+
+
+def row(
+    baseline: dict[str, Any], level: int, tasks: list[str], records: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Upstream's point metrics of one sample against a baseline measured elsewhere.
+
+    Tasks that the baseline lacks are named and stay in N as not faster.
+    """
+    times = baseline["ms"].get(level, {})
+    speedups: dict[str, float] = {}
+    for c in records:
+        ms, reference = candidate_ms(c), times.get(task_number(c["task"]) or -1)
+        if ms and reference:
+            speedups[c["task"]] = reference / ms
+    n = len(tasks)
+    values = list(speedups.values())
+    return {
+        "name": baseline["name"],
+        "hardware": baseline["hardware"],
+        "timed": len(values),
+        "fast_p_point": {
+            f"{p:g}": metrics.share(sum(s > p for s in values), n) for p in metrics.THRESHOLDS
+        },
+        "geo_mean_speedup_correct": metrics.geo_mean(values),
+        "geo_mean_speedup_faster": metrics.geo_mean([s for s in values if s > 1]),
+        "speedups": speedups,
+        "missing": [t for t in tasks if (task_number(t) or -1) not in times],
+    }
+
+
+def sample_ids(samples: list[str | None]) -> dict[str | None, int]:
+    """Upstream numbers samples from 0; ours are counted in natural order."""
+    return {s: i for i, s in enumerate(sorted(set(samples), key=natural_key))}
+
+
+def eval_results(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """eval_results.json of one run and level: problem id -> one entry per judged sample."""
+    ids = sample_ids([c["sample"] for c in records])
+    found: dict[str, list[dict[str, Any]]] = {}
+    for c in records:
+        number = task_number(c["task"])
+        if number is None or c["state"] != "judged":
+            continue
+        out = metrics.outcome(c)
+        ms = candidate_ms(c)
+        entry: dict[str, Any] = {
+            "sample_id": ids[c["sample"]],
+            "compiled": out.compiled,
+            "correctness": out.correct,
+            "metadata": _metadata(c),
+            "runtime": ms if ms is not None else -1.0,
+            "runtime_stats": {},
+        }
+        if ms is not None:
+            lanes = c["result"]["timing"]["lanes"]
+            lane = lanes.get("eager") or next(iter(lanes.values()))
+            entry["runtime_stats"] = {
+                "mean": ms,
+                "num_trials": lane.get("blocks"),
+                "hardware": _hardware(c),
+            }
+        found.setdefault(str(number), []).append(entry)
+    for entries in found.values():
+        entries.sort(key=lambda e: e["sample_id"])
+    return dict(sorted(found.items(), key=lambda i: int(i[0])))
+
+
+def _hardware(record: dict[str, Any]) -> str:
+    return (record["machine"] or "unknown").split(" | ")[0]
+
+
+def _metadata(record: dict[str, Any]) -> dict[str, Any]:
+    result = record["result"]
+    verdict, evidence = result["verdict"], result["evidence"] or ""
+    meta: dict[str, Any] = {"hardware": _hardware(record), "kb_verdict": verdict}
+    key = {
+        "compile_error": "compilation_error",
+        "incorrect": "correctness_issue",
+        "runtime_error": "runtime_error",
+        "timeout": "error",
+        "pass": None,
+    }.get(verdict, "other_error")
+    if key:
+        meta[key] = "Evaluation timed out" if verdict == "timeout" else evidence
+        meta["kb_evidence"] = evidence
+    return meta
+
+
+def analysis(
+    run: str, level: int, hardware: str, tasks: list[str], records: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Upstream's analysis JSON of one run and level: sample 0, point rule, times of this report."""
+    ids = sample_ids([c["sample"] for c in records])
+    first = [metrics.outcome(c) for c in records if ids[c["sample"]] == 0]
+    n = len(tasks)
+    speedups = [o.speedup for o in first if o.correct and o.speedup is not None]
+    compiled = sum(o.compiled for o in first)
+    correct = sum(o.correct for o in first)
+    return {
+        "run_name": run,
+        "level": level,
+        "hardware": hardware,
+        "total_count": n,
+        "total_eval": sum(o.judged for o in first),
+        "compiled_count": compiled,
+        "correct_count": correct,
+        "compilation_rate": metrics.share(compiled, n),
+        "correctness_rate": metrics.share(correct, n),
+        "geo_mean_speedup": metrics.geo_mean(speedups) or 0.0,
+        "fast_p": {str(p): metrics.fast_p(first, n, p)["point"] for p in metrics.THRESHOLDS},
+    }
+
+
+def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
+    """Our reference times as a timing file of KernelBench, so that its own analysis can use them."""
+    found: dict[str, dict[str, Any]] = {}
+    for c in records:
+        result = c["result"]
+        name = task_facts(c["level"], c["task"]).get("upstream")
+        if not name or not result or not result.get("timing") or metrics.is_functional(result):
+            continue
+        timing = result["timing"]["lanes"].get(lane)
+        if timing:
+            found.setdefault(f"level{c['level']}", {}).setdefault(
+                name,
+                {
+                    "mean": timing["reference_ms"],
+                    "num_trials": timing.get("blocks"),
+                    "hardware": _hardware(c),
+                },
+            )
+    return found

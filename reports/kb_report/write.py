@@ -1,0 +1,317 @@
+"""Writes the report files: results.json, results.csv, summary.md and junit.xml, each atomically."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+from kb_report import metrics, tables
+from kb_report.metrics import THRESHOLDS
+from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, one_line
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace a file as a whole; readers see the old or the new one. Raises ReportError."""
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as f:
+            temporary = f.name
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as e:
+        if temporary:
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass  # the original error is the one to tell
+        raise ReportError(f"cannot write {path}: {e.strerror}") from None
+
+
+def as_json(value: Any) -> str:
+    """JSON as all our files are written: readable, and refusing NaN."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+CSV_COLUMNS = (
+    "run", "sample", "level", "task", "category", "state", "verdict", "stage", "compiled",
+    "correct", "functional", "lane", "reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi",
+    "confidence", "blocks", "verdict_at_1", "speed_of_light_fraction", "build_seconds",
+    "max_registers", "spill_bytes", "contract", "machine", "evidence",
+)  # fmt: skip
+
+
+def resources(result: dict[str, Any] | None) -> dict[str, Any]:
+    """Largest registers and shared memory, summed spills over the kernels of one candidate."""
+    rows = ((result or {}).get("build") or {}).get("resources") or []
+    if not rows:
+        return {"registers": None, "spill_bytes": None, "shared_bytes": None}
+    return {
+        "registers": max((r.get("registers") or 0) for r in rows),
+        "spill_bytes": sum(
+            (r.get("spill_stores_bytes") or 0) + (r.get("spill_loads_bytes") or 0) for r in rows
+        ),
+        "shared_bytes": max((r.get("shared_bytes") or 0) for r in rows),
+    }
+
+
+def verdict_at(outcome: metrics.Outcome, p: float) -> str | None:
+    """WIN, LOSS or UNDECIDED of a correct and timed candidate, else None."""
+    if not outcome.correct or outcome.lo is None:
+        return None
+    return "WIN" if outcome.wins(p) else "LOSS" if outcome.loses(p) else "UNDECIDED"
+
+
+def results_csv(doc: dict[str, Any]) -> str:
+    """One row per candidate and lane; a candidate that was not timed has one row without times."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for c in doc["candidates"]:
+        result = c["result"] or {}
+        timing = result.get("timing") or {}
+        row: dict[str, Any] = {k: c[k] for k in ("run", "sample", "level", "task", "category")}
+        row |= {"state": c["state"], "machine": c["machine"]}
+        if result:
+            judged = metrics.outcome(c)
+            facts = resources(result)
+            row |= {
+                "verdict": result["verdict"],
+                "stage": result["stage"],
+                "compiled": judged.compiled,
+                "correct": judged.correct,
+                "functional": metrics.is_functional(result),
+                "build_seconds": (result.get("build") or {}).get("seconds"),
+                "max_registers": facts["registers"],
+                "spill_bytes": facts["spill_bytes"],
+                "contract": (result.get("correctness") or {}).get("contract"),
+                "evidence": one_line(result["evidence"], 500),
+                "speed_of_light_fraction": (timing.get("speed_of_light") or {}).get("fraction"),
+            }
+        else:
+            row["evidence"] = c["reason"]
+        for lane, t in (timing.get("lanes") or {"": {}}).items():
+            keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "confidence")
+            full = row | {"lane": lane} | {k: t.get(k) for k in (*keys, "blocks")}
+            if t:
+                full["verdict_at_1"] = verdict_at(metrics.outcome(c, lane), 1.0)
+            writer.writerow({k: _cell(v) for k, v in full.items()})
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
+        return "'" + value
+    return value
+
+
+def escape_markdown(text: str | None, limit: int = 160) -> str:
+    """Untrusted text for a Markdown table cell."""
+    flat = one_line(text, limit)
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    for char in "\\`*_[]|~#!@":
+        flat = flat.replace(char, "\\" + char)
+    return flat
+
+
+def summary_md(doc: dict[str, Any]) -> str:
+    """The report as Markdown, for a pull request or a CI summary page."""
+    gpu = (doc["machine"] or {}).get("gpu") or {}
+    host = (doc["machine"] or {}).get("host") or {}
+    where = gpu.get("name") or host.get("cpu") or "unknown machine"
+    lines = [
+        f"## KernelBench Native: {escape_markdown(doc['preset'])} on {escape_markdown(where)}",
+        "",
+        f"{doc['time']} · backend {doc['backend']} · harness "
+        f"{escape_markdown(str(doc['harness'].get('version') or 'unknown'))}",
+        "",
+    ]
+    functional = all(lv["functional"] for r in doc["runs"] for lv in r["levels"])
+    ps = [f"{p:g}" for p in THRESHOLDS]
+    speeds = ["fast<sub>0</sub>"]
+    if not functional:
+        speeds = [f"fast<sub>{p}</sub>" for p in ps] + ["geo-mean", "faster"]
+    head = ["run", "level", "N", "judged", "compiled", "correct", *speeds]
+    lines += ["| " + " | ".join(head) + " |", "|:--|" + "--:|" * (len(head) - 1)]
+    for run in doc["runs"]:
+        for level in run["levels"]:
+            for row in level["samples"]:
+                lines += _summary_rows(run, level, row, ps, functional)
+    lines.append("")
+    if functional:
+        lines += [f"fast_p for p > 0 and speed-ups: {tables.FUNCTIONAL_NOTE}.", ""]
+    else:
+        lines += [
+            "fast_p counts a task only if the whole confidence interval of its speed-up lies "
+            "above p; in brackets KernelBench's point rule (estimate above p). N is every task "
+            "of the level.",
+            "",
+        ]
+    lines += _summary_details(doc)
+    lines += [_summary_failures(doc)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _summary_rows(
+    run: dict[str, Any],
+    level: dict[str, Any],
+    row: dict[str, Any],
+    ps: list[str],
+    functional: bool,
+) -> list[str]:
+    name = escape_markdown(run["run"]) + (f" {escape_markdown(row['sample'])}" if row["sample"] else "")
+    cells = [name, *map(str, (level["level"], row["n"], row["judged"], row["compiled"]))]
+    cells.append(str(row["correct"]))
+    if functional:
+        cells.append(tables.number(row["fast_0"]))
+    elif level["functional"]:
+        cells += [tables.number(row["fast_0"])] + ["-"] * (len(ps) + 1)
+    else:
+        lane = row["lanes"][PRIMARY_LANE]
+        for p in ps:
+            f = lane["fast_p"][p]
+            extra = f" ({tables.number(f['point'])})" if f["point"] != f["value"] else ""
+            cells.append(tables.number(f["value"]) + extra)
+        cells += [tables.number(lane["geo_mean_speedup_correct"]), str(lane["faster"])]
+    return ["| " + " | ".join(cells) + " |"]
+
+
+def _summary_details(doc: dict[str, Any]) -> list[str]:
+    lines = []
+    for run in doc["runs"]:
+        for level in run["levels"]:
+            for row in level["samples"]:
+                sample = f" {row['sample']}" if row["sample"] else ""
+                texts = [f"verdicts: {tables.verdict_text(row)}", *tables.not_judged_text(row)]
+                title = escape_markdown(f"{run['run']}{sample}")
+                lines.append(f"- **{title}, level {level['level']}**: {'; '.join(texts)}")
+            if "over_samples" in level:
+                shown = "  ".join(
+                    f"k={k}: {tables.number(v)}"
+                    for k, v in level["over_samples"]["pass_at_k"].items()
+                )
+                lines.append(f"  - pass@k: {shown}")
+    for note in doc["notes"]:
+        lines.append(f"- note: {escape_markdown(note, 400)}")
+    for problem in doc["problems"]:
+        lines.append(
+            f"- **bad input** {escape_markdown(problem['path'])}: "
+            f"{escape_markdown(problem['message'], 300)}"
+        )
+    return [*lines, ""]
+
+
+def _summary_failures(doc: dict[str, Any], shown: int = 40) -> str:
+    failed = [
+        c for c in doc["candidates"] if c["state"] == JUDGED and c["result"]["verdict"] != "pass"
+    ]
+    if not failed:
+        return ""
+    lines = [
+        "<details><summary>"
+        f"{len(failed)} candidate(s) did not pass</summary>\n",
+        "| candidate | verdict | stage | evidence |",
+        "|:--|:--|:--|:--|",
+    ]
+    for c in failed[:shown]:
+        r = c["result"]
+        lines.append(
+            f"| {escape_markdown(c['name'])} | {r['verdict']} | {r['stage']} | "
+            f"{escape_markdown(r['evidence'])} |"
+        )
+    if len(failed) > shown:
+        lines.append(f"| and {len(failed) - shown} more | | | see results.json |")
+    return "\n".join([*lines, "\n</details>"])
+
+
+_STAGES = ("build", "correct", "bench")
+
+
+def junit_xml(doc: dict[str, Any]) -> str:
+    """A test case per candidate and stage; verdicts are failures, bad result files are errors."""
+    root = ET.Element("testsuites", name="KernelBench Native")
+    for run in doc["runs"]:
+        for level in run["levels"]:
+            cases = [
+                case
+                for c in doc["candidates"]
+                if c["run"] == run["run"] and c["level"] == level["level"]
+                for case in _cases(c)
+            ]
+            suite = ET.SubElement(
+                root,
+                "testsuite",
+                name=clean(f"{run['run']}.level{level['level']}"),
+                tests=str(len(cases)),
+                failures=str(sum(c.find("failure") is not None for c in cases)),
+                errors=str(sum(c.find("error") is not None for c in cases)),
+                skipped=str(sum(c.find("skipped") is not None for c in cases)),
+                timestamp=doc["time"].rstrip("Z"),
+            )
+            properties = ET.SubElement(suite, "properties")
+            for row in level["samples"]:
+                at = f".{row['sample']}" if row["sample"] else ""
+                for key in ("n", "provided", "judged", "compiled", "correct", "fast_0"):
+                    ET.SubElement(properties, "property", name=clean(key + at), value=str(row[key]))
+            suite.extend(cases)
+    for name in ("tests", "failures", "errors", "skipped"):
+        root.set(name, str(sum(int(s.get(name)) for s in root)))
+    ET.indent(root, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def _cases(c: dict[str, Any]) -> list[ET.Element]:
+    result = c["result"] or {}
+    group = ".".join(x for x in (c["run"], c["sample"], f"level{c['level']}") if x)
+    reached = _STAGES.index(result["stage"]) if result else -1
+    failed = bool(result) and result["verdict"] != "pass"
+    sets = (result.get("correctness") or {}).get("sets") or []
+    seconds = {
+        "build": (result.get("build") or {}).get("seconds"),
+        "correct": sum(s.get("seconds") or 0 for s in sets) if sets else None,
+    }
+    cases = []
+    for i, stage in enumerate(_STAGES):
+        case = ET.Element("testcase", classname=clean(group), name=clean(f"{c['task']}.{stage}"))
+        if seconds.get(stage) is not None and i <= reached:
+            case.set("time", f"{seconds[stage]:.3f}")
+        if c["state"] == "bad_result" and i == 0:
+            ET.SubElement(case, "error", message=one_line(c["reason"]))
+        elif i > reached:
+            why = c["reason"] or ("an earlier stage failed" if failed else "not run")
+            ET.SubElement(case, "skipped", message=one_line(why))
+        elif i == reached and failed:
+            tag = "skipped" if result["verdict"] == "skipped" else "failure"
+            evidence = clean(result["evidence"])
+            element = ET.SubElement(
+                case, tag, message=one_line(f"{result['verdict']}: {evidence}", 300)
+            )
+            if tag == "failure":
+                element.set("type", result["verdict"])
+                element.text = "\n".join(x for x in (evidence, _diagnostics(result, stage)) if x)
+        cases.append(case)
+    return cases
+
+
+def _diagnostics(result: dict[str, Any], stage: str, limit: int = 4000) -> str:
+    if stage != "build":
+        return ""
+    text = clean((result.get("build") or {}).get("diagnostics"))
+    return text if len(text) <= limit else text[:limit] + "\n[cut here]"

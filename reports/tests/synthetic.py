@@ -1,0 +1,375 @@
+"""Makes build directories with invented results for tests; never a source of published numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+FACTS = json.loads(
+    (Path(__file__).resolve().parent.parent / "kb_report/data/tasks.json").read_text()
+)
+HARNESS = hashlib.sha256(b"harness").hexdigest()
+
+KERNEL = """// {title}: one thread per element, grid-stride loop.
+#include "task.h"
+
+namespace {{
+
+__global__ void {name}_kernel(const float* __restrict__ x, float* __restrict__ y, int64_t n) {{
+  int64_t stride = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {{
+    float v = x[i];
+{body}
+    y[i] = v;
+  }}
+}}
+
+}}  // namespace
+
+void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {{
+  int64_t n = s.batch_size * s.dim;
+  int blocks = int((n + 255) / 256 < 4096 ? (n + 255) / 256 : 4096);
+  {name}_kernel<<<blocks, 256, 0, stream>>>(x, y, n);
+}}
+"""
+
+GPUS = {
+    "h200": ("NVIDIA H200", 1.0, "9.0"),
+    "l40s": ("NVIDIA L40S", 0.35, "8.9"),
+}
+
+EVIDENCE = {
+    "incorrect": "Output y differs at set odd, index [3, 1021]: expected 0.731059, got 0.698112, "
+    "allowed error 2.1e-06. 412 of 24591 elements are outside.",
+    "compile_error": "candidate.cu(14): error: identifier \"__shfl_down_synch\" is undefined",
+    "runtime_error": "CUDA error 700 (an illegal memory access was encountered) in softmax_kernel "
+    "at set smoke.",
+    "timeout": "No answer within 10 s at set smoke, iteration 1; the runner was killed.",
+    "cheat": "The output of call 7 of unit 12 was not written: the result of an earlier call was "
+    "left in place.",
+    "policy_violation": "The module needs cublasSgemm_v2, which a candidate may not call.",
+    "skipped": "Needs 31.2 GiB of device memory, the GPU has 22.0 GiB.",
+    "degenerate": "All-zero output is accepted at set full.",
+}
+
+DIAGNOSTICS = """candidate.cu(14): error: identifier "__shfl_down_synch" is undefined
+      for (int o = 16; o > 0; o >>= 1) v += __shfl_down_synch(~0u, v, o);
+                                            ^
+
+candidate.cu(3): warning #177-D: variable "unused" was declared but never referenced
+  int unused = 0;
+      ^
+
+Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"
+
+1 error detected in the compilation of "candidate.cu".
+"""
+
+
+def sha(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def tasks_of(level: int, count: int | None = None) -> list[str]:
+    return [f["task"] for f in FACTS if f["level"] == level][:count]
+
+
+class BuildDir:
+    """A build directory on disk, written step by step.
+
+    backend: cpu or cuda; gpu: a key of GPUS; levels: level -> task names.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        backend: str = "cuda",
+        gpu: str = "h200",
+        levels: dict[int, list[str]] | None = None,
+    ):
+        self.root = root
+        self.source_dir = root.parent / f"{root.name}-src"
+        self.backend = backend
+        self.levels = levels if levels is not None else {1: tasks_of(1, 4)}
+        self.candidates: list[dict[str, Any]] = []
+        self.runs: dict[str, dict[str, Any]] = {}
+        name, self.scale, capability = GPUS[gpu]
+        self.gpu = None
+        if backend == "cuda":
+            self.gpu = {
+                "name": name, "uuid": "GPU-0", "capability": capability, "driver": "580.1",
+                "cuda_runtime": "13.0", "sm_count": 132, "l2_bytes": 50 << 20,
+                "memory_bytes": 141 << 30,
+            }  # fmt: skip
+        self.host = {
+            "os": "Debian GNU/Linux 12", "kernel": "6.1", "cpu": "AMD EPYC 9654", "cores": 16,
+            "memory_bytes": 128 << 30,
+        }  # fmt: skip
+        self.preset = root.name
+
+    def path(self, relative: str) -> Path:
+        return self.root / relative
+
+    def write(self, relative: str, value: Any) -> Path:
+        path = self.path(relative)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value if isinstance(value, str) else json.dumps(value))
+        return path
+
+    def add(
+        self, task: str, level: int = 1, run: str = "seed", sample: str | None = None, source=None
+    ) -> dict[str, Any]:
+        """Add a candidate with a module and a source, without a result."""
+        parts = [p for p in (run, sample) if p]
+        where = f"{'/'.join(parts)}/level{level}/{task}"
+        entry = {
+            "name": ".".join([*parts, f"level{level}", task]),
+            "run": run,
+            "sample": sample,
+            "level": level,
+            "task": task,
+            "source": f"candidates/{where}.cu"
+            if run != "seed"
+            else f"level{level}/{task}/candidate.cu",
+            "module": f"modules/{'/'.join(parts)}/level{level}.{task}.so",
+            "build_json": f"obj/{where}.build.json",
+            "result": f"results/{where}.json",
+        }
+        self.candidates.append(entry)
+        self.write(entry["module"], f"module of {entry['name']}")
+        text = source or KERNEL.format(title=task, name="k" + task[4:], body="    v = v * 2.0f;")
+        path = self.source_dir / entry["source"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return entry
+
+    def result(
+        self,
+        entry: dict[str, Any],
+        verdict: str = "pass",
+        speedup: float | None = None,
+        half: float = 0.02,
+        stage: str | None = None,
+        reference_ms: float = 1.0,
+        **changes: Any,
+    ) -> dict[str, Any]:
+        """Write a result. `half`: half width of the interval as a share of the speed-up."""
+        stage = stage or {
+            "pass": "bench" if speedup else "correct",
+            "compile_error": "build",
+            "policy_violation": "build",
+            "cheat": "bench",
+        }.get(verdict, "correct")
+        ok = verdict != "compile_error"
+        source = (self.source_dir / entry["source"]).read_bytes()
+        value: dict[str, Any] = {
+            "schema": 1,
+            **{k: entry[k] for k in ("name", "run", "sample", "level", "task")},
+            "category": next(
+                (
+                    f["category"]
+                    for f in FACTS
+                    if (f["level"], f["task"]) == (entry["level"], entry["task"])
+                ),
+                "Activation",
+            ),
+            "backend": self.backend,
+            "verdict": verdict,
+            "stage": stage,
+            "evidence": EVIDENCE.get(verdict, "All outputs are within their bounds."),
+            "time": "2026-01-02T03:04:05Z",
+            "hashes": {
+                "module": sha(f"module of {entry['name']}") if ok else None,
+                "source": sha(source),
+                "task": sha(entry["task"]),
+                "harness": HARNESS,
+            },
+            "machine": {"host": self.host, "gpu": self.gpu},
+            "isolation": "basic",
+            "build": {
+                "schema": 1,
+                "status": "ok" if ok else "compile_error",
+                "exit_code": 0 if ok else 1,
+                "signal": None,
+                "seconds": 1.31,
+                "cpu_seconds": 1.2,
+                "peak_bytes": 200 << 20,
+                "diagnostics": "" if ok else DIAGNOSTICS,
+                "object_bytes": 20_000,
+                "cuda_syntax": "ok" if ok else "failed",
+                "resources": [
+                    {
+                        "kernel": f"k{entry['task'][4:]}_kernel(const float*, float*, long)",
+                        "registers": 32,
+                        "spill_stores_bytes": 0,
+                        "spill_loads_bytes": 0,
+                        "shared_bytes": 0,
+                        "stack_bytes": 0,
+                    }
+                ]
+                if ok
+                else [],
+            },
+            "correctness": None,
+            "timing": None,
+        }
+        if stage != "build":
+            outputs = [
+                {
+                    "name": "y", "shape": [16, 1536], "dtype": "float32", "error": 1.2e-7,
+                    "bound": 2.1e-6, "library_error": 2.4e-7, "max_abs_error": 1.2e-7,
+                    "elements": 24576,
+                }
+            ]  # fmt: skip
+            value["correctness"] = {
+                "contract": "fp32",
+                "inputs": "default",
+                "rng_seed": "1f",
+                "sets": [
+                    {
+                        "set": s, "sizes": {"batch_size": 16, "dim": 1536}, "iterations": 5,
+                        "outputs": outputs, "seconds": 0.2,
+                    }
+                    for s in ("smoke", "odd", "full")
+                ],
+                "worst": None,
+            }  # fmt: skip
+            if verdict == "incorrect":
+                value["correctness"]["worst"] = {
+                    "set": "odd", "output": "y", "index": [3, 1021], "expected": 0.731059,
+                    "got": 0.698112, "bound": 2.1e-6, "reason": "value",
+                }  # fmt: skip
+        if speedup and verdict == "pass":
+            candidate_ms = reference_ms / speedup
+            lo, hi = speedup * (1 - half), speedup * (1 + half)
+            value["timing"] = {
+                "functional": self.backend != "cuda",
+                "sizes": "full" if self.backend == "cuda" else "smoke",
+                "lanes": {
+                    "eager": {
+                        "reference_ms": reference_ms,
+                        "candidate_ms": candidate_ms,
+                        "speedup": speedup,
+                        "ci_lo": lo,
+                        "ci_hi": hi,
+                        "confidence": 0.99,
+                        "blocks": 40,
+                        "mode": "graph",
+                        "verdict": {"1": "WIN" if lo > 1 else "LOSS" if hi <= 1 else "UNDECIDED"},
+                    }
+                },
+            }
+        value.update(changes)
+        self.write(entry["result"], value)
+        return value
+
+    def finish(self) -> Path:
+        """Write manifest.json and env.json."""
+        self.write(
+            "manifest.json",
+            {
+                "schema": 1,
+                "preset": self.preset,
+                "backend": self.backend,
+                "source_dir": str(self.source_dir),
+                "build_dir": str(self.root),
+                "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
+                "candidates": self.candidates,
+                "runs": self.runs,
+            },
+        )
+        self.write(
+            "env.json",
+            {
+                "schema": 1,
+                "backend": self.backend,
+                "time": "2026-01-02T03:00:00Z",
+                "harness_version": "0.1.0",
+                "harness_sha256": HARNESS,
+                "torch": "2.11.0",
+                "host": self.host,
+                "gpu": self.gpu,
+            },
+        )
+        return self.root
+
+
+def full_suite(
+    root: Path,
+    runs: tuple[str, ...] = ("seed",),
+    gpu: str = "h200",
+    backend: str = "cuda",
+    rng_seed: int = 7,
+    samples: tuple[str | None, ...] = (None,),
+) -> BuildDir:
+    """All 270 tasks with plausible verdicts, times, resources and sources of realistic length."""
+    build = BuildDir(root, backend, gpu, {lv: tasks_of(lv) for lv in (1, 2, 3, 4)})
+    for run in runs:
+        skill = random.Random(f"{run}").uniform(-0.1, 0.25)
+        for sample in samples:
+            for fact in FACTS:
+                rng = random.Random(f"{rng_seed}{run}{sample}{fact['task']}")
+                if run != "seed" and rng.random() < 0.05 * fact["level"]:
+                    continue
+                _one(build, fact, run, sample, skill, rng)
+    return build
+
+
+def _one(build: BuildDir, fact: dict, run: str, sample: str | None, skill: float, rng) -> None:
+    level, task = fact["level"], fact["task"]
+    lines = rng.randint(6, 30) * (1 + 2 * (level > 2))
+    body = "\n".join(
+        f"    v = fmaf(v, {rng.uniform(0.5, 2):.6f}f, __expf(-v * {rng.uniform(0, 1):.4f}f));"
+        for _ in range(lines)
+    )
+    source = KERNEL.format(title=task.replace("_", " "), name="k" + task[4:], body=body)
+    entry = build.add(task, level, run, sample, source)
+    roll = rng.random()
+    bad = 0.0 if run == "seed" and roll > 0.04 else 0.12 + 0.08 * level
+    if roll < bad:
+        verdict = rng.choice(
+            ["incorrect"] * 6 + ["compile_error"] * 5 + ["runtime_error"] * 3
+            + ["timeout", "cheat", "policy_violation", "skipped", "degenerate"]
+        )  # fmt: skip
+        build.result(entry, verdict)
+        return
+    speedup = math.exp(rng.gauss(-0.35 + skill + 0.2 * (level == 2), 0.5))
+    half = rng.choice([0.004, 0.008, 0.015, 0.04])
+    noise = random.Random(f"{build.scale}{task}{run}").gauss(0, 0.1 if build.scale != 1 else 0.0)
+    reference = math.exp(rng.gauss(0.3 + 0.3 * level, 0.9)) / build.scale
+    value = build.result(
+        entry, "pass", speedup * math.exp(noise), half, reference_ms=reference
+    )
+    lane = value["timing"]["lanes"]["eager"]
+    lane["block_speedups"] = [
+        round(lane["speedup"] * math.exp(rng.gauss(0, half * 2)), 5) for _ in range(24)
+    ]
+    slower = lane["speedup"] * rng.uniform(0.6, 1.0)
+    value["timing"]["lanes"]["graph"] = {
+        **{k: v for k, v in lane.items() if k != "block_speedups"},
+        "reference_ms": lane["candidate_ms"] * slower,
+        "speedup": slower,
+        "ci_lo": slower * (1 - half),
+        "ci_hi": slower * (1 + half),
+        "verdict": None,
+    }
+    value["timing"]["speed_of_light"] = {
+        "floor_ms": lane["candidate_ms"] * rng.uniform(0.2, 0.95),
+        "bound": rng.choice(["memory", "memory", "compute"]),
+        "fraction": 0.0,
+    }
+    sol = value["timing"]["speed_of_light"]
+    sol["fraction"] = sol["floor_ms"] / lane["candidate_ms"]
+    for r in value["build"]["resources"]:
+        r["registers"] = rng.choice([16, 24, 32, 40, 64, 96, 128, 255])
+        r["spill_stores_bytes"] = r["spill_loads_bytes"] = 48 if r["registers"] == 255 else 0
+        r["shared_bytes"] = rng.choice([0, 0, 4096, 16384, 49152])
+        r["occupancy"] = min(1.0, 32 / r["registers"])
+        r["tensor_core_instructions"] = rng.choice([0, 0, 0, 64])
+        r["vector_load_instructions"] = rng.choice([0, 4, 8])
+    value["build"]["seconds"] = round(rng.uniform(0.7, 2.9), 2)
+    build.write(entry["result"], value)

@@ -1,0 +1,395 @@
+"""The roll-up of a build directory: tables against hand-computed numbers, and every bad input."""
+
+import csv
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from kb_report import schema
+from kb_report.cli import main
+from synthetic import BuildDir, sha, tasks_of
+
+
+def rollup(build, *more):
+    status = main(["rollup", "--build-dir", str(build.root), *map(str, more)])
+    return status, json.loads((build.root / "reports/results.json").read_text())
+
+
+def row_of(doc, run="seed", level=1, sample=None):
+    levels = next(r for r in doc["runs"] if r["run"] == run)["levels"]
+    rows = next(lv for lv in levels if lv["level"] == level)["samples"]
+    return next(r for r in rows if r["sample"] == sample)
+
+
+@pytest.fixture
+def hand(tmp_path):
+    """Ten tasks: 4 timed, 1 correct but not timed, 2 wrong, 1 no result, 2 not provided."""
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 10)})
+    t = build.levels[1]
+    for task, speedup, half in ((t[0], 2.5, 0.1), (t[1], 1.01, 0.02), (t[2], 0.9, 0.02)):
+        build.result(build.add(task), "pass", speedup, half)
+    build.result(build.add(t[3]), "pass", 1.6, 0.1)  # interval 1.44 .. 1.76
+    build.result(build.add(t[4]), "pass")
+    build.result(build.add(t[5]), "incorrect")
+    build.result(build.add(t[6]), "compile_error")
+    build.add(t[7])
+    build.finish()
+    return build
+
+
+def test_table_by_hand(hand, capsys):
+    status, doc = rollup(hand)
+    assert status == 0
+    row = row_of(doc)
+    assert (row["n"], row["provided"], row["judged"]) == (10, 8, 7)
+    assert (row["compiled"], row["correct"]) == (6, 5)
+    assert row["fast_0"] == 0.5
+    lane = row["lanes"]["eager"]
+    wins = {p: f["wins"] for p, f in lane["fast_p"].items()}
+    assert wins == {"0": 5, "0.5": 4, "0.8": 4, "1": 2, "1.5": 1, "2": 1}
+    points = {p: f["points"] for p, f in lane["fast_p"].items()}
+    assert points == {"0": 5, "0.5": 4, "0.8": 4, "1": 3, "1.5": 2, "2": 1}
+    # 1.01 is undecided at 1, 1.6 at 1.5; the candidate without times is undecided for p > 0.
+    undecided = {p: f["undecided"] for p, f in lane["fast_p"].items()}
+    assert undecided == {"0": 0, "0.5": 1, "0.8": 1, "1": 2, "1.5": 2, "2": 1}
+    assert lane["fast_p"]["1"]["upper"] == 0.4
+    product = 2.5 * 1.01 * 0.9 * 1.6
+    assert lane["geo_mean_speedup_correct"] == pytest.approx(product**0.25)
+    assert lane["geo_mean_speedup_faster"] == pytest.approx((2.5 * 1.01 * 1.6) ** (1 / 3))
+    assert lane["mean_speedup_correct"] == pytest.approx((2.5 + 1.01 + 0.9 + 1.6) / 4)
+    assert lane["fast_p_area_point"] == pytest.approx((2 + 1.01 + 0.9 + 1.6) / 20)
+    assert row["verdicts"] == {"pass": 5, "incorrect": 1, "compile_error": 1}
+    assert row["not_provided"] == hand.levels[1][8:]
+    assert [x["state"] for x in row["not_judged"]] == ["no_result"]
+
+    out = capsys.readouterr().out
+    fast = next(line for line in out.splitlines() if line.startswith("  fast_p "))
+    cells = "10 7 6 5 0.500 0.400 0.400 0.200 0.100 0.100".split()
+    assert fast.split()[1:] == [*cells, f"{product**0.25:.3f}"]
+    assert re.search(r"fast_p_point +0\.500 +0\.400 +0\.400 +0\.300 +0\.200 +0\.100", out)
+    assert f"not judged (no result): 1: {hand.levels[1][7]}" in out
+    assert f"not provided: 2: {', '.join(hand.levels[1][8:])}" in out
+    assert out.rstrip().splitlines()[-1].startswith("report: ")
+
+
+def test_files_agree_with_each_other_and_with_the_schema(hand):
+    _, doc = rollup(hand)
+    assert schema.check(doc, "results") == []
+    reports = hand.root / "reports"
+    rows = list(csv.DictReader((reports / "results.csv").open()))
+    assert len(rows) == 8
+    assert [r["verdict_at_1"] for r in rows] == ["WIN", "UNDECIDED", "LOSS", "WIN", "", "", "", ""]
+    suites = ET.parse(reports / "junit.xml").getroot()
+    assert suites.get("tests") == "24" and suites.get("failures") == "2"
+    texts = [f.text for f in suites.iter("failure")]
+    assert any("__shfl_down_synch" in t for t in texts) and any("0.731059" in t for t in texts)
+    summary = (reports / "summary.md").read_text()
+    assert "| seed | 1 | 10 | 7 | 6 | 5 | 0.500 |" in summary
+    assert not [p for p in reports.iterdir() if p.name.startswith(".")]
+
+
+def test_step_summary_is_appended(hand, monkeypatch, tmp_path):
+    target = tmp_path / "step.md"
+    target.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(target))
+    rollup(hand)
+    assert target.read_text().startswith("before\n## KernelBench Native")
+
+
+def test_cdash_measurements_only_under_ctest(hand, monkeypatch, capsys):
+    rollup(hand)
+    assert "CTestMeasurement" not in capsys.readouterr().out
+    monkeypatch.setenv("DASHBOARD_TEST_FROM_CTEST", "3.25")
+    rollup(hand)
+    out = capsys.readouterr().out
+    want = '<CTestMeasurement type="numeric/double" name="seed.level1.fast_1">0.2</'
+    assert want in out
+
+
+def test_cpu_prints_only_fast_0(tmp_path, capsys):
+    build = BuildDir(tmp_path / "cpu", backend="cpu")
+    for task in build.levels[1][:3]:
+        build.result(build.add(task), "pass", 5.0)
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 0
+    out = capsys.readouterr().out
+    assert "fast_0" in out and "functional, not a GPU measurement" in out
+    assert not re.search(r"fast_(0\.5|0\.8|1|1\.5|2)\b", out) and "geo-mean" not in out
+    assert row_of(doc)["fast_0"] == 0.75 and row_of(doc)["lanes"] == {}
+    summary = (build.root / "reports/summary.md").read_text()
+    assert "functional, not a GPU measurement" in summary and "fast<sub>1</sub>" not in summary
+
+
+def test_functional_times_on_a_gpu_never_count(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    a, b = (build.add(t) for t in build.levels[1][:2])
+    build.result(a, "pass", 3.0)
+    value = build.result(b, "pass", 3.0)
+    value["timing"]["functional"] = True
+    build.write(b["result"], value)
+    build.finish()
+    _, doc = rollup(build)
+    f = row_of(doc)["lanes"]["eager"]["fast_p"]
+    assert f["0"]["wins"] == 2 and f["1"]["wins"] == 1
+
+
+def test_stale_results(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 5)})
+    entries = [build.add(t) for t in build.levels[1]]
+    for e in entries:
+        build.result(e, "pass", 2.0)
+    build.path(entries[0]["module"]).write_text("rebuilt")
+    build.path(entries[1]["module"]).unlink()
+    build.result(entries[2], "pass", 2.0, hashes={
+        "module": sha(f"module of {entries[2]['name']}"), "harness": "another",
+    })  # fmt: skip
+    failed = build.result(entries[3], "compile_error")
+    assert failed["hashes"]["module"] is None
+    (build.source_dir / entries[3]["source"]).write_text("fixed")
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 0, "a stale result is no bad input"
+    row = row_of(doc)
+    assert (row["n"], row["judged"], row["correct"]) == (5, 1, 1)
+    assert [x["reason"] for x in row["not_judged"]] == [
+        "its module changed since it was judged",
+        "its module is missing",
+        "the harness changed since it was judged",
+        "its source changed since it was judged",
+    ]
+    out = capsys.readouterr().out
+    assert f"not judged (stale): 4: {', '.join(build.levels[1][:4])}" in out
+
+
+def test_fresh_compile_error_without_module_hash_counts(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    build.result(build.add(build.levels[1][0]), "compile_error")
+    build.finish()
+    row = row_of(rollup(build)[1])
+    assert (row["judged"], row["compiled"]) == (1, 0)
+
+
+def test_results_of_an_older_task_are_stale(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    task = build.levels[1][0]
+    old = build.result(build.add(task), "pass", 2.0)
+    new = build.result(build.add(task, run="mine"), "pass", 2.0)
+    new["hashes"]["task"], new["time"] = "changed", "2027-01-01T00:00:00Z"
+    build.write(build.candidates[1]["result"], new)
+    build.finish()
+    _, doc = rollup(build)
+    assert old["hashes"]["task"] != "changed"
+    assert row_of(doc)["not_judged"][0]["reason"] == "the task changed since it was judged"
+    assert row_of(doc, "mine")["correct"] == 1
+
+
+def test_built_only_is_not_correct(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    build.result(build.add(build.levels[1][0]), "pass", stage="build")
+    build.finish()
+    row = row_of(rollup(build)[1])
+    assert (row["judged"], row["compiled"], row["correct"]) == (0, 1, 0)
+    assert row["not_judged"][0]["state"] == "built_only"
+
+
+def _bad(build, entry, text):
+    build.write(entry["result"], text)
+
+
+GOOD = object()
+BAD_INPUTS = {
+    "empty": ("", "empty"),
+    "blank": (" \n", "empty"),
+    "truncated": (GOOD, "truncated"),
+    "truncated in a string": ('{"schema": 1, "name": "se', "truncated"),
+    "not json": ("hello", "not_json"),
+    "html": ("<html></html>", "not_json"),
+    "binary": (b"\xff\xfe\x00", "not_json"),
+    "deep": ("[" * 200_000, "not_json"),
+    "a list": ("[]", "foreign"),
+    "a number": ("3", "foreign"),
+    "upstream": ('{"1": [{"sample_id": 0}]}', "foreign"),
+    "no verdict": ('{"schema": 1}', "foreign"),
+    "older": ({"schema": 0}, "schema"),
+    "newer": ({"schema": 2}, "schema"),
+    "version is text": ({"schema": "1"}, "foreign"),
+    "other task": ({"task": "999_other"}, "foreign"),
+    "other run": ({"run": "them"}, "foreign"),
+    "other backend": ({"backend": "cpu"}, "foreign"),
+    "unknown verdict": ({"verdict": "great"}, "invalid"),
+    "no hashes": ({"hashes": None}, "invalid"),
+    "negative speed-up": ("-1", "invalid"),
+    "NaN speed-up": ("NaN", "invalid"),
+    "endless speed-up": ("1e999", "invalid"),
+    "huge speed-up": ("1" + "0" * 400, "invalid"),
+    "speed-up as text": ('"2"', "invalid"),
+    "interval reversed": ({"ci_lo": 3.0, "ci_hi": 2.0}, "invalid"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_INPUTS)
+def test_bad_input_is_named_and_stays_in_n(tmp_path, capsys, name):
+    what, kind = BAD_INPUTS[name]
+    build = BuildDir(tmp_path / "h200")
+    good, bad = (build.add(t) for t in build.levels[1][:2])
+    build.result(good, "pass", 2.0)
+    value = build.result(bad, "pass", 2.0)
+    path = build.path(bad["result"])
+    text = path.read_text()
+    if what is GOOD:
+        path.write_text(text[: len(text) // 2])
+    elif isinstance(what, bytes):
+        path.write_bytes(what)
+    elif isinstance(what, dict):
+        value["timing"]["lanes"]["eager"] |= {k: v for k, v in what.items() if k[:3] == "ci_"}
+        path.write_text(json.dumps(value | {k: v for k, v in what.items() if k[:3] != "ci_"}))
+    elif kind == "invalid":
+        assert '"speedup": 2.0' in text
+        path.write_text(text.replace('"speedup": 2.0', f'"speedup": {what}'))
+    else:
+        path.write_text(what)
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 1
+    assert [(p["kind"], p["path"]) for p in doc["problems"]] == [(kind, bad["result"])]
+    row = row_of(doc)
+    assert (row["n"], row["judged"], row["correct"]) == (4, 1, 1)
+    assert row["not_judged"][0]["state"] == "bad_result"
+    captured = capsys.readouterr()
+    assert f"bad input ({kind}): {bad['result']}" in captured.err
+    assert f"not judged (bad result file): 1: {bad['task']}" in captured.out
+    assert "Traceback" not in captured.err
+    assert schema.check(doc, "results") == []
+
+
+def test_a_directory_in_place_of_a_result(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    build.path(entry["result"]).mkdir(parents=True)
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 1 and doc["problems"][0]["kind"] == "unreadable"
+
+
+def test_files_that_no_candidate_owns(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "pass", 2.0)
+    build.write("results/seed/level1/copy.json", value)
+    build.write("results/gone/level1/x.json", value | {"name": "gone.level1.x"})
+    build.write("results/seed/level1/x.bench.json", {"context": {}, "benchmarks": []})
+    build.write("results/stray.json", "{")
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 1
+    assert {(p["kind"], p["path"]) for p in doc["problems"]} == {
+        ("duplicate", "results/seed/level1/copy.json"),
+        ("truncated", "results/stray.json"),
+    }
+    assert "gone.level1.x" in doc["notes"][0]
+
+
+def test_manifest_that_repeats_itself(tmp_path):
+    build = BuildDir(tmp_path / "h200", levels={1: [*tasks_of(1, 2), tasks_of(1, 1)[0]]})
+    entry = build.add(build.levels[1][0])
+    build.result(entry, "pass", 2.0)
+    build.candidates.append(dict(entry))
+    build.candidates.append(entry | {"name": "seed.level1.none", "task": "none"})
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 1
+    assert sorted(p["kind"] for p in doc["problems"]) == ["duplicate", "duplicate", "foreign"]
+    assert row_of(doc)["n"] == 2 and row_of(doc)["correct"] == 1
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"schema": 9}', '{"schema": 1}'])
+def test_without_a_manifest_there_is_one_sentence(tmp_path, capsys, text):
+    if text is not None:
+        (tmp_path / "manifest.json").write_text(text)
+    assert main(["rollup", "--build-dir", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "manifest.json" in err and "configure" in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", [None, "", '{"schema": 1}', "wrong backend"])
+def test_without_an_environment_nothing_is_judged(hand, text):
+    path = hand.root / "env.json"
+    if text is None:
+        path.unlink()
+    elif text == "wrong backend":
+        path.write_text(path.read_text().replace('"cuda"', '"cpu"'))
+    else:
+        path.write_text(text)
+    status, doc = rollup(hand)
+    assert status == 1 and doc["problems"][0]["path"] == "env.json"
+    assert row_of(doc)["judged"] == 0 and row_of(doc)["n"] == 10
+
+
+def test_nothing_judged_yet(tmp_path, capsys):
+    build = BuildDir(tmp_path / "cpu", backend="cpu")
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 0 and doc["runs"] == []
+    assert "no candidates" in capsys.readouterr().out
+
+
+def test_output_that_cannot_be_written(hand, tmp_path, capsys):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert main(["rollup", "--build-dir", str(hand.root), "--out", str(blocked / "x")]) == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_samples(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 2)})
+    first, second = build.levels[1]
+    # Task 1: 2 of 4 correct, one of them a win at 1. Task 2: one sample given, which is wrong.
+    build.result(build.add(first, run="m", sample="s0"), "pass", 1.5)
+    build.result(build.add(first, run="m", sample="s1"), "pass", 0.5)
+    build.result(build.add(first, run="m", sample="s2"), "incorrect")
+    build.result(build.add(first, run="m", sample="s10"), "timeout")
+    build.result(build.add(second, run="m", sample="s0"), "incorrect")
+    build.finish()
+    _, doc = rollup(build)
+    level = doc["runs"][0]["levels"][0]
+    assert [r["sample"] for r in level["samples"]] == ["s0", "s1", "s2", "s10"]
+    assert [r["fast_0"] for r in level["samples"]] == [0.5, 0.5, 0.0, 0.0]
+    over = level["over_samples"]
+    assert over["pass_at_k"] == pytest.approx({"1": 0.25, "2": (1 - 1 / 6) / 2, "4": 0.5})
+    assert over["fast_p_at_k"]["1"] == pytest.approx({"1": 0.125, "2": 0.25, "4": 0.5})
+    assert schema.check(doc, "results") == []
+    assert "pass@k" in capsys.readouterr().out
+
+
+def test_turns(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 2)})
+    build.runs["m"] = {"samples_are": "turns"}
+    first, second = build.levels[1]
+    build.result(build.add(first, run="m", sample="t1"), "incorrect")
+    build.result(build.add(first, run="m", sample="t2"), "pass", 0.5)
+    build.result(build.add(first, run="m", sample="t3"), "pass", 1.5)
+    build.result(build.add(second, run="m", sample="t1"), "pass", 2.5)
+    build.finish()
+    _, doc = rollup(build)
+    over = doc["runs"][0]["levels"][0]["over_turns"]["fast_p_at_n"]
+    assert over["0"] == {"1": 0.5, "2": 1.0, "3": 1.0}
+    assert over["1"] == {"1": 0.5, "2": 0.5, "3": 1.0}
+    assert over["2"] == {"1": 0.5, "2": 0.5, "3": 0.5}
+    assert "fast_1@N" in capsys.readouterr().out
+
+
+def test_hostile_text_stays_text(tmp_path, capsys):
+    evil = "=cmd|' /C calc'!A1 <script>alert(1)</script> | \x1b[31mred\x00 ]]>\ud800"
+    build = BuildDir(tmp_path / "h200")
+    build.result(build.add(build.levels[1][0]), "runtime_error", evidence=evil)
+    build.finish()
+    assert rollup(build)[0] == 0
+    reports = build.root / "reports"
+    ET.parse(reports / "junit.xml")
+    assert "<script>" not in (reports / "summary.md").read_text()
+    assert "\x1b" not in (reports / "summary.md").read_text()
+    rows = list(csv.DictReader((reports / "results.csv").open()))
+    assert rows[0]["evidence"].startswith("'=cmd")
+    assert "\x1b" not in capsys.readouterr().out
