@@ -60,14 +60,18 @@ bool announces_error(std::string_view line) {
   return false;
 }
 
-// The first line that announces an error, else the last line; at most 300 bytes of it.
-std::string error_line(const std::string& text) {
+bool announces_unsupported(std::string_view line) {
+  return line.find(": unsupported on the CPU backend: ") != std::string_view::npos;
+}
+
+// The first line of this kind, else the last line; at most 300 bytes of it.
+std::string telling_line(const std::string& text, bool (*is_telling)(std::string_view)) {
   std::string_view rest = text;
   std::string_view line;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     if (end > 0) line = rest.substr(0, end);
-    if (announces_error(line)) break;
+    if (is_telling(line)) break;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   size_t length = std::min<size_t>(line.size(), 300);
@@ -84,7 +88,7 @@ void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
     run->status = status;
     run->reason = std::move(reason);
   };
-  const std::string said = error_line(text);
+  const std::string said = telling_line(text, announces_error);
   if (outcome.timed_out) {
     set(BuildStatus::timeout, "the compiler was stopped after " + seconds_text(settings.timeout_s));
   } else if (outcome.over_memory) {
@@ -93,7 +97,7 @@ void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
   } else if (outcome.exit_code == 0) {
     set(BuildStatus::ok, "");
   } else if (uses_cu2cpp && outcome.exit_code == 3) {
-    set(BuildStatus::unsupported, said);
+    set(BuildStatus::unsupported, telling_line(text, announces_unsupported));
   } else if (outcome.peak_bytes > settings.memory_bytes / 2 &&
              mentions(text,
                       {"out of memory", "bad_alloc", "memory exhausted", "Cannot allocate"})) {

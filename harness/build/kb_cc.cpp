@@ -1,5 +1,6 @@
 // The compiler launcher of candidates: makes a failed compilation a recorded result.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <sstream>

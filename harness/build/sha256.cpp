@@ -2,6 +2,7 @@
 // arithmetic.
 #include "sha256.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>

@@ -62,6 +62,7 @@ void set_limit(int resource, uint64_t value) {
   if (getppid() != parent) _exit(127);
   const sigset_t set = routed_signals();
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  std::signal(SIGXFSZ, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, launch.file_bytes);
   set_limit(RLIMIT_AS, launch.memory_bytes + address_space_slack);
@@ -222,6 +223,8 @@ SignalRouter::SignalRouter() {
   fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   if (fd_ < 0) throw std::runtime_error(std::string("signalfd: ") + std::strerror(errno));
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // A file size limit of the caller should give us an error to report, not end us.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 SignalRouter::~SignalRouter() {

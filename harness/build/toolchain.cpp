@@ -41,9 +41,15 @@ void allow_program(const std::string& program, SandboxRules* rules) {
     if (file.empty() || file.parent_path().filename() != "bin") continue;
     const fs::path prefix = file.parent_path().parent_path();
     if (prefix.empty() || prefix == "/" || !is_compiler_prefix(prefix)) continue;
-    for (const char* part : {"bin", "include", "lib", "lib64", "libexec", "nvvm", "targets",
-                             "share", "x86_64-linux-gnu", "x86_64-pc-linux-gnu"}) {
+    for (const char* part :
+         {"bin", "include", "lib", "lib64", "libexec", "nvvm", "targets", "share"}) {
       rules->read_directories.push_back(prefix / part);
+    }
+    // Assembler, linker and system headers of a compiler that brings its own.
+    for (const fs::directory_entry& entry : fs::directory_iterator(prefix, error)) {
+      if (entry.path().filename().string().starts_with("x86_64-")) {
+        rules->read_directories.push_back(entry.path());
+      }
     }
   }
 }

@@ -39,13 +39,15 @@ function(kb_set_candidate_flags name source task_dir)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     JOB_POOL_COMPILE kb_candidates)
   if(KB_BACKEND STREQUAL cuda)
-    target_compile_options(${name} PRIVATE -include ${contract}/entry.h -Xptxas -v -lineinfo)
+    target_compile_options(${name} PRIVATE "SHELL:-include ${contract}/entry.h"
+      "SHELL:-Xptxas -v" -lineinfo)
     set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
       CUDA_COMPILER_LAUNCHER "${launcher};--")
   else()
     set_source_files_properties(${source} PROPERTIES LANGUAGE CXX)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/harness/cpu/include)
-    target_compile_options(${name} PRIVATE -include cuda_runtime.h -include ${contract}/entry.h)
+    target_compile_options(${name} PRIVATE "SHELL:-include cuda_runtime.h"
+      "SHELL:-include ${contract}/entry.h")
     target_link_libraries(${name} PRIVATE kb_cudacpu)
     list(APPEND launcher --allow-read ${PROJECT_SOURCE_DIR}/harness/cpu/include)
     if(KB_NVCC)

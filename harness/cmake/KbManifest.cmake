@@ -44,10 +44,12 @@ function(kb_write_manifest)
   endforeach()
   list(JOIN entries ",\n  " entries)
 
+  get_filename_component(preset ${PROJECT_BINARY_DIR} NAME)
   # Written only when it changes, so that a new configure run makes nothing stale.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/manifest.json @ONLY CONTENT [[{
 "schema": 1,
 "version": "@PROJECT_VERSION@",
+"preset": "@preset@",
 "backend": "@KB_BACKEND@",
 "sanitize": "@KB_SANITIZE@",
 "torch": "@KB_TORCH_VERSION@",

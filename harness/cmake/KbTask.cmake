@@ -35,7 +35,7 @@ function(kb_add_task level slug)
   target_compile_definitions(${name} PRIVATE KB_TASK_NAME="level${level}/${slug}")
   target_link_libraries(${name} PRIVATE kb_reference)
   # Without the empty symbol CMake defines <target>_EXPORTS, and the compiler drops the shared header.
-  set_target_properties(${name} PROPERTIES PREFIX "" DEFINE_SYMBOL ""
+  set_target_properties(${name} PROPERTIES PREFIX "" DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/tasks)
   target_precompile_headers(${name} REUSE_FROM kb_reference)
 

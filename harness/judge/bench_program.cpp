@@ -20,7 +20,7 @@ namespace {
 // Functional timing only shows that the path works; its few blocks decide nothing.
 PairingPolicy policy() {
   PairingPolicy policy;
-  if (is_functional()) policy = {.min_blocks = 3, .max_blocks = 3, .max_seconds = 1};
+  if (is_functional()) policy = {.min_blocks = 8, .max_blocks = 8, .max_seconds = 1};
   return policy;
 }
 

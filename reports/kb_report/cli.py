@@ -8,8 +8,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kb_report import __version__, load, model, page, rollup, tables, upstream, write
-from kb_report.model import ReportError, Suite
+from kb_report import (
+    __version__,
+    compare,
+    feedback,
+    gate,
+    load,
+    merge,
+    metrics,
+    model,
+    page,
+    rollup,
+    tables,
+    upstream,
+    write,
+)
+from kb_report.model import PRIMARY_LANE, ReportError, Suite
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,21 +51,181 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    source = "a build directory, a report directory or a results.json"
+
     p = commands.add_parser("rollup", help="report on everything a build directory judged")
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
     p.add_argument("--out", type=Path, metavar="DIR", help="default: <build-dir>/reports")
     p.add_argument(
         "--baseline", type=Path, action="append", default=[], metavar="FILE",
-        help="a timing file of KernelBench to compare with, too",
+        help="a timing file of KernelBench to compare with, too (may be repeated)",
     )  # fmt: skip
     p.set_defaults(run=_rollup)
+
+    p = commands.add_parser("compare", help="compare runs with runs, or GPUs with GPUs")
+    p.add_argument(
+        "sides", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
+        help=f"{source}; the first is the base; without #RUN all runs of it",
+    )  # fmt: skip
+    p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    p.add_argument(
+        "--out", type=Path, metavar="DIR", help="write compare.json, .md and .html there"
+    )
+    p.add_argument("--allow-mixed", action="store_true", help="compare what differs, saying so")
+    p.set_defaults(run=_compare)
+
+    p = commands.add_parser("merge", help="make one report of the reports of several shards")
+    p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
+    p.add_argument("--out", type=Path, required=True, metavar="DIR")
+    p.add_argument("--allow-mixed", action="store_true", help="merge what differs, saying so")
+    p.set_defaults(run=_merge)
+
+    p = commands.add_parser("gate", help="fail if something is significantly worse than before")
+    p.add_argument("current", type=Path, metavar="PATH", help=source)
+    p.add_argument("--against", type=Path, required=True, metavar="BASE", help=source)
+    p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    p.add_argument(
+        "--tolerance", type=_share, default=0.02, metavar="SHARE",
+        help="loss of speed-up that is no regression (default: %(default)s)",
+    )  # fmt: skip
+    p.add_argument(
+        "--alpha", type=_share, default=0.01, metavar="P",
+        help="probability of a false alarm over all candidates (default: %(default)s)",
+    )  # fmt: skip
+    p.add_argument(
+        "--partial", action="store_true", help="ignore candidates that were not judged now"
+    )
+    p.add_argument("--allow-mixed", action="store_true", help="gate across what differs")
+    p.set_defaults(run=_gate)
+
+    p = commands.add_parser("feedback", help="print what helps to improve one candidate")
+    p.add_argument("source", type=Path, metavar="PATH", help=source)
+    p.add_argument("name", help="name of the candidate, for example mymodel.level1.019_relu")
+    p.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    p.set_defaults(run=_feedback)
+
+    p = commands.add_parser("export", help="write the files of other tools")
+    p.add_argument("format", choices=("kernelbench", "google-benchmark"))
+    p.add_argument("source", type=Path, metavar="PATH", help=source)
+    p.add_argument("--out", type=Path, required=True, metavar="DIR")
+    p.set_defaults(run=_export)
     return parser
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError("must lie between 0 and 1")
+    return value
 
 
 def _rollup(args: argparse.Namespace) -> int:
     suite = load.load_build_dir(args.build_dir)
     suite.baselines = [upstream.read_baseline(path) for path in args.baseline]
     return publish(suite, args.out or args.build_dir / "reports")
+
+
+def _merge(args: argparse.Namespace) -> int:
+    suites = [merge.read_suite(path) for path in args.inputs]
+    labels = [str(path) for path in args.inputs]
+    return publish(merge.merge(suites, labels, args.allow_mixed), args.out)
+
+
+def _compare(args: argparse.Namespace) -> int:
+    doc = compare.compare(compare.sides_of(args.sides), args.lane, args.allow_mixed)
+    print(compare.text(doc))
+    if args.out:
+        write.write_atomic(args.out / "compare.json", write.as_json(doc))
+        write.write_atomic(args.out / "compare.md", compare.markdown(doc))
+        has_page = page.write_comparison(args.out / "compare.html", doc)
+        print(f"\nreport: {args.out / ('compare.html' if has_page else 'compare.md')}")
+    return model.OK
+
+
+def _gate(args: argparse.Namespace) -> int:
+    found = gate.gate(
+        merge.read_suite(args.against),
+        merge.read_suite(args.current),
+        args.tolerance,
+        args.alpha,
+        args.lane,
+        args.allow_mixed,
+        args.partial,
+    )
+    print(gate.text(found))
+    return model.BAD_INPUT if found["regressions"] else model.OK
+
+
+def _feedback(args: argparse.Namespace) -> int:
+    suite = merge.read_suite(args.source)
+    record = next((c for c in suite.candidates if c["name"] == args.name), None)
+    if record is None:
+        raise ReportError(f"{args.source} has no candidate {args.name}")
+    found = feedback.document(record)
+    print(write.as_json(found) if args.json else feedback.markdown(found), end="")
+    return model.OK
+
+
+def _export(args: argparse.Namespace) -> int:
+    suite = merge.read_suite(args.source)
+    if args.format == "kernelbench":
+        files = write_kernelbench(suite, args.out)
+    else:
+        files = 0
+        for c in suite.candidates:
+            value = upstream.google_benchmark(c, suite)
+            if value:
+                write.write_atomic(args.out / f"{c['name']}.json", write.as_json(value))
+                files += 1
+    print(f"{files} file(s) in {args.out}")
+    return model.OK
+
+
+def write_kernelbench(suite: Suite, out: Path) -> int:
+    """Write eval_results.json and analysis.json per run and level, and our baselines' times.
+
+    Upstream's files know no levels, so each level of a run becomes a run of its own. Returns the
+    number of files.
+    """
+    files = 0
+    hardware = next(iter(sorted(suite.machines)), "unknown").split(" | ")[0]
+    for run in suite.runs():
+        for level, tasks in suite.levels.items():
+            records = suite.of(run, level)
+            if not records:
+                continue
+            there = out / "runs" / f"{run}_level{level}"
+            results = upstream.eval_results(records)
+            analysis = upstream.analysis(run, level, hardware, tasks, records)
+            write.write_atomic(there / "eval_results.json", write.as_json(results), durable=False)
+            write.write_atomic(there / "analysis.json", write.as_json(analysis), durable=False)
+            files += 2
+    lanes = {
+        lane
+        for c in suite.candidates
+        if metrics.outcome(c).judged
+        for lane in (c["result"].get("timing") or {}).get("lanes") or {}
+    }
+    for lane in sorted(lanes):
+        timing = upstream.baseline_timing(suite.candidates, lane)
+        if timing:
+            name = hardware.replace(" ", "_").replace("/", "_")
+            path = out / "timing" / name / f"baseline_time_{lane}.json"
+            write.write_atomic(path, write.as_json(timing), durable=False)
+            files += 1
+    return files
+
+
+def write_feedback(suite: Suite, out: Path) -> None:
+    """Write feedback/<run>/[<sample>/]levelN/<task>.json and .md for every candidate."""
+    for c in suite.candidates:
+        parts = [p for p in (c["run"], c["sample"], f"level{c['level']}") if p]
+        found = feedback.document(c)
+        path = out.joinpath(*parts) / c["task"]
+        write.write_atomic(path.with_name(path.name + ".json"), write.as_json(found), durable=False)
+        write.write_atomic(
+            path.with_name(path.name + ".md"), feedback.markdown(found), durable=False
+        )
 
 
 def publish(suite: Suite, out: Path) -> int:
@@ -62,6 +236,8 @@ def publish(suite: Suite, out: Path) -> int:
     summary = write.summary_md(doc)
     write.write_atomic(out / "summary.md", summary)
     write.write_atomic(out / "junit.xml", write.junit_xml(doc))
+    write_kernelbench(suite, out / "kernelbench")
+    write_feedback(suite, out / "feedback")
     _append_step_summary(summary)
     has_page = page.write_page(out / "index.html", suite, doc)
 

@@ -189,7 +189,8 @@ def load_build_dir(build_dir: Path) -> Suite:
     suite.candidates.sort(key=candidate_key)
     if len(suite.machines) > 1:
         notes.append(
-            "results of different machines are in these tables: " + "; ".join(sorted(suite.machines))
+            "results of different machines are in these tables: "
+            + "; ".join(sorted(suite.machines))
         )
     return suite
 

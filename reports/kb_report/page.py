@@ -55,7 +55,6 @@ def environment() -> Any:
         lstrip_blocks=True,
     )
 
-
     def or_none(function: Any) -> Any:
         return lambda v, *more: function(None if isinstance(v, jinja2.Undefined) else v, *more)
 
@@ -123,6 +122,28 @@ def write_page(path: Path, suite: Suite, doc: dict[str, Any]) -> bool:
         html = render(suite, doc)
     except ImportError:
         return False
+    write.write_atomic(path, html)
+    return True
+
+
+def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
+    """Write compare.html; False if Jinja2 is missing. Raises ReportError."""
+    try:
+        env = environment()
+    except ImportError:
+        return False
+    bars = {}
+    for level in doc["levels"]:
+        for pair in level["pairs"]:
+            for r in pair.get("tasks", []):
+                hi = r["ci_hi"] if r["ci_hi"] is not None else 1e9
+                bars[(pair["b"], r["task"])] = charts.interval_bar(r["ratio"], r["ci_lo"], hi)
+    html = env.get_template("compare.html.j2").render(
+        doc=doc,
+        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
+        ps=[f"{p:g}" for p in THRESHOLDS],
+        bars=bars,
+    )
     write.write_atomic(path, html)
     return True
 

@@ -58,7 +58,9 @@ def suite_of(doc: dict[str, Any]) -> Suite:
     return Suite(
         backend=doc["backend"],
         preset=doc["preset"],
-        levels={int(k): v["tasks"] for k, v in sorted(doc["levels"].items(), key=lambda i: int(i[0]))},
+        levels={
+            int(k): v["tasks"] for k, v in sorted(doc["levels"].items(), key=lambda i: int(i[0]))
+        },
         candidates=[{**c, "source_text": None} for c in doc["candidates"]],
         runs_info={r["run"]: r["info"] for r in doc["runs"] if r["info"]},
         harness=doc["harness"],
@@ -108,9 +110,7 @@ def _level(
             found["over_turns"] = metrics.over_turns(turns, len(tasks), len(samples), functional)
         else:
             sets = {t: list(o.values()) for t, o in outcomes.items()}
-            found["over_samples"] = metrics.over_samples(
-                sets, len(tasks), len(samples), functional
-            )
+            found["over_samples"] = metrics.over_samples(sets, len(tasks), len(samples), functional)
     return found
 
 

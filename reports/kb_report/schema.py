@@ -49,7 +49,7 @@ def check(value: Any, schema_name: str) -> list[str]:
 
 def _equal(a: Any, b: Any) -> bool:
     """JSON equality: unlike Python's, true is not 1."""
-    return type(a) is type(b) and a == b or (
+    return (type(a) is type(b) and a == b) or (
         _TYPES["number"](a) and _TYPES["number"](b) and a == b
     )
 

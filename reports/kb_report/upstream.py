@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kb_report import metrics
+from kb_report import metrics, write
 from kb_report.load import BadFile, read_json
-from kb_report.model import ReportError, natural_key, task_facts, task_number
+from kb_report.model import ReportError, Suite, natural_key, task_facts, task_number
 
 
 def read_baseline(path: Path) -> dict[str, Any]:
@@ -50,17 +50,6 @@ def read_baseline(path: Path) -> dict[str, Any]:
     }
 
 
-def candidate_ms(record: dict[str, Any]) -> float | None:
-    """Measured time of a correct candidate in ms; None without a GPU measurement."""
-    result = record["result"]
-    if not metrics.outcome(record).correct or not result.get("timing"):
-        return None
-    lanes = result["timing"]["lanes"]
-    if metrics.is_functional(result) or not lanes:
-        return None
-    return (lanes.get("eager") or next(iter(lanes.values())))["candidate_ms"]
-
-
 def row(
     baseline: dict[str, Any], level: int, tasks: list[str], records: list[dict[str, Any]]
 ) -> dict[str, Any]:
@@ -71,7 +60,7 @@ def row(
     times = baseline["ms"].get(level, {})
     speedups: dict[str, float] = {}
     for c in records:
-        ms, reference = candidate_ms(c), times.get(task_number(c["task"]) or -1)
+        ms, reference = write.lane_ms(c), times.get(task_number(c["task"]) or -1)
         if ms and reference:
             speedups[c["task"]] = reference / ms
     n = len(tasks)
@@ -104,7 +93,7 @@ def eval_results(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]
         if number is None or c["state"] != "judged":
             continue
         out = metrics.outcome(c)
-        ms = candidate_ms(c)
+        ms = write.lane_ms(c)
         entry: dict[str, Any] = {
             "sample_id": ids[c["sample"]],
             "compiled": out.compiled,
@@ -192,3 +181,46 @@ def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
                 },
             )
     return found
+
+
+def google_benchmark(record: dict[str, Any], suite: Suite) -> dict[str, Any] | None:
+    """A candidate's times as Google Benchmark writes them; None without a GPU measurement."""
+    if write.lane_ms(record) is None:
+        return None
+    result = record["result"]
+    host = suite.machine.get("host") or {}
+    rows = []
+    for lane, t in result["timing"]["lanes"].items():
+        for who in ("reference", "candidate"):
+            name = f"{record['name']}/{lane}/{who}"
+            row: dict[str, Any] = {
+                "name": name,
+                "run_name": name,
+                "run_type": "aggregate",
+                "aggregate_name": "median",
+                "aggregate_unit": "time",
+                "repetitions": t.get("blocks") or 1,
+                "threads": 1,
+                "iterations": t.get("blocks") or 1,
+                "real_time": t[f"{who}_ms"],
+                "cpu_time": t[f"{who}_ms"],
+                "time_unit": "ms",
+            }
+            if who == "candidate":
+                row |= {"speedup": t["speedup"], "ci_lo": t["ci_lo"], "ci_hi": t["ci_hi"]}
+            rows.append(row)
+    return {
+        "context": {
+            "date": result.get("time"),
+            "host_name": "",
+            "executable": record["name"],
+            "num_cpus": host.get("cores") or 1,
+            "mhz_per_cpu": 0,
+            "cpu_scaling_enabled": False,
+            "caches": [],
+            "library_build_type": "release",
+            "gpu": _hardware(record),
+            "harness": suite.harness.get("version"),
+        },
+        "benchmarks": rows,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -16,8 +17,11 @@ from kb_report.metrics import THRESHOLDS
 from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, one_line
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
-    """Replace a file as a whole; readers see the old or the new one. Raises ReportError."""
+def write_atomic(path: Path, content: str | bytes, durable: bool = True) -> None:
+    """Replace a file as a whole; readers see the old or the new one. Raises ReportError.
+
+    durable: also survive a crash of the machine; costs milliseconds per file.
+    """
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     temporary = None
     try:
@@ -27,18 +31,17 @@ def write_atomic(path: Path, content: str | bytes) -> None:
         ) as f:
             temporary = f.name
             f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
+            if durable:
+                f.flush()
+                os.fsync(f.fileno())
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as e:
         if temporary:
-            try:
+            with contextlib.suppress(OSError):  # the original error is the one to tell
                 os.unlink(temporary)
-            except OSError:
-                pass  # the original error is the one to tell
         raise ReportError(f"cannot write {path}: {e.strerror}") from None
 
 
@@ -122,6 +125,16 @@ def _cell(value: Any) -> Any:
     return value
 
 
+def lane_ms(record: dict[str, Any]) -> float | None:
+    """Measured time of a correct candidate in ms, in the primary lane if there; None without."""
+    result = record["result"]
+    if not metrics.outcome(record).correct or metrics.is_functional(result):
+        return None
+    lanes = (result.get("timing") or {}).get("lanes") or {}
+    lane = lanes.get(PRIMARY_LANE) or next(iter(lanes.values()), None)
+    return lane["candidate_ms"] if lane else None
+
+
 def escape_markdown(text: str | None, limit: int = 160) -> str:
     """Untrusted text for a Markdown table cell."""
     flat = one_line(text, limit)
@@ -176,7 +189,9 @@ def _summary_rows(
     ps: list[str],
     functional: bool,
 ) -> list[str]:
-    name = escape_markdown(run["run"]) + (f" {escape_markdown(row['sample'])}" if row["sample"] else "")
+    name = escape_markdown(run["run"]) + (
+        f" {escape_markdown(row['sample'])}" if row["sample"] else ""
+    )
     cells = [name, *map(str, (level["level"], row["n"], row["judged"], row["compiled"]))]
     cells.append(str(row["correct"]))
     if functional:
@@ -225,8 +240,7 @@ def _summary_failures(doc: dict[str, Any], shown: int = 40) -> str:
     if not failed:
         return ""
     lines = [
-        "<details><summary>"
-        f"{len(failed)} candidate(s) did not pass</summary>\n",
+        f"<details><summary>{len(failed)} candidate(s) did not pass</summary>\n",
         "| candidate | verdict | stage | evidence |",
         "|:--|:--|:--|:--|",
     ]

@@ -93,9 +93,8 @@ table.tHead.addEventListener("click", (event) => {
   if (header) sort(header);
 });
 body.addEventListener("click", (event) => {
-  const row = event.target.closest("tr");
-  if (row.classList.contains("detail") || String(getSelection())) return;
-  open(row);
+  if (event.target.closest(".detail") || String(getSelection())) return;
+  open(event.target.closest("tr"));
 });
 for (const control of Object.values(field)) control?.addEventListener("input", filter);
 document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+
 from kb_report import schema
 from kb_report.cli import main
 from synthetic import BuildDir, sha, tasks_of
@@ -65,7 +66,7 @@ def test_table_by_hand(hand, capsys):
 
     out = capsys.readouterr().out
     fast = next(line for line in out.splitlines() if line.startswith("  fast_p "))
-    cells = "10 7 6 5 0.500 0.400 0.400 0.200 0.100 0.100".split()
+    cells = ["10", "7", "6", "5", "0.500", "0.400", "0.400", "0.200", "0.100", "0.100"]
     assert fast.split()[1:] == [*cells, f"{product**0.25:.3f}"]
     assert re.search(r"fast_p_point +0\.500 +0\.400 +0\.400 +0\.300 +0\.200 +0\.100", out)
     assert f"not judged (no result): 1: {hand.levels[1][7]}" in out

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from kb_report import rollup, schema
 from kb_report.load import load_build_dir
 from kb_report.model import task_facts

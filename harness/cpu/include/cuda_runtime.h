@@ -17,17 +17,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cudacpu/types.hpp"
-//
-#include "cudacpu/core.hpp"
-//
 #include "cudacpu/api.hpp"
-//
-#include "cudacpu/warp.hpp"
-//
 #include "cudacpu/atomics.hpp"
-//
 #include "cudacpu/math.hpp"
+#include "cudacpu/warp.hpp"
 
 #if defined(__CUDA__)
 #pragma clang force_cuda_host_device end

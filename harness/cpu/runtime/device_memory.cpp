@@ -9,12 +9,15 @@
 #include <cstring>
 #include <cudacpu/ipc.hpp>
 
+#include "diagnostics.hpp"
 #include "sanitizer.hpp"
 
 namespace kb::cpu {
 namespace {
 
 constexpr std::size_t page = 4096;
+// Wide enough that an index which is off by rows, not elements, hits no neighbour.
+constexpr std::size_t guard = 1 << 20;
 constexpr std::size_t alignment = 256;  // what cudaMalloc promises
 constexpr std::size_t retired_limit = 256;
 
@@ -51,18 +54,20 @@ DeviceMemory& DeviceMemory::instance() {
 }
 
 void* DeviceMemory::allocate(std::size_t bytes, MemoryKind kind) {
+  watch_faults();
+  watch_faults();
   std::lock_guard lock(mutex_);
   Allocation result{nullptr, bytes, nullptr, 0, nullptr, 0, kind, ++serial_, true};
   if (guarded && kind == MemoryKind::device) {
     const std::size_t padded = round_up(std::max<std::size_t>(bytes, 1), alignment);
     result.page_bytes = round_up(padded, page);
-    result.mapping_bytes = result.page_bytes + 2 * page;
+    result.mapping_bytes = result.page_bytes + 2 * guard;
     if (result.mapping_bytes < bytes) return nullptr;
     void* mapping = mmap(nullptr, result.mapping_bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) return nullptr;
     result.mapping = static_cast<char*>(mapping);
-    result.pages = result.mapping + page;
+    result.pages = result.mapping + guard;
     if (mprotect(result.pages, result.page_bytes, PROT_READ | PROT_WRITE) != 0) {
       munmap(mapping, result.mapping_bytes);
       return nullptr;
@@ -139,15 +144,16 @@ void* DeviceMemory::open_ipc(const void* handle) {
       static_cast<std::uint64_t>(file.st_size) < ipc.file_offset ||
       static_cast<std::uint64_t>(file.st_size) - ipc.file_offset < ipc.map_bytes)
     return nullptr;
+  watch_faults();
   std::lock_guard lock(mutex_);
   Allocation result{nullptr,         ipc.map_bytes, nullptr,
-                    ipc.map_bytes,   nullptr,       ipc.map_bytes + 2 * page,
+                    ipc.map_bytes,   nullptr,       ipc.map_bytes + 2 * guard,
                     MemoryKind::ipc, ++serial_,     true};
   void* mapping = mmap(nullptr, result.mapping_bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   result.mapping = static_cast<char*>(mapping);
-  result.pages = result.data = result.mapping + page;
+  result.pages = result.data = result.mapping + guard;
   if (mmap(result.pages, ipc.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ipc.fd,
            static_cast<off_t>(ipc.file_offset)) == MAP_FAILED) {
     munmap(mapping, result.mapping_bytes);

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <cudacpu/api.hpp>
-#include <cudacpu/core.hpp>
-#include <cudacpu/qualifiers.hpp>
-#include <cudacpu/types.hpp>
 
 #include <string>
 

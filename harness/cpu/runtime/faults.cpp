@@ -10,6 +10,7 @@
 
 #include "device_memory.hpp"
 #include "diagnostics.hpp"
+#include "sanitizer.hpp"
 #include "worker.hpp"
 
 #if defined(KB_HAVE_BACKTRACE)
@@ -84,6 +85,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::active();
   if (worker && worker->in_lane()) {
     current_fault = fault;
+    unpoison(worker->fiber().stack, worker->fiber().stack_bytes);
     // Nothing on the thread's stack is needed any more, so it starts over from the top: after a
     // stack overflow there is no room below.
     auto top =
@@ -115,9 +117,11 @@ void install() {
 }  // namespace
 
 void watch_faults() {
-#if !defined(KB_SANITIZE_ADDRESS)  // AddressSanitizer reports faults itself, with a stack trace
   static std::once_flag once;
-  std::call_once(once, install);
+  std::call_once(once, [] {
+    install();
+    watch_sanitizer();
+  });
   static thread_local bool prepared = false;
   if (prepared) return;
   prepared = true;
@@ -126,7 +130,6 @@ void watch_faults() {
   stack.ss_sp = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   stack.ss_size = bytes;
   if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
-#endif
 }
 
 #if defined(KB_HAVE_BACKTRACE)

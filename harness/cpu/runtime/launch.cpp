@@ -13,6 +13,7 @@
 #include "device_memory.hpp"
 #include "diagnostics.hpp"
 #include "grid_barrier.hpp"
+#include "sanitizer.hpp"
 #include "stream.hpp"
 #include "worker.hpp"
 
@@ -147,13 +148,15 @@ cudaError_t run_launch(const std::shared_ptr<Closure>& closure, dim3 grid, dim3 
   {
     DeviceMemory::Access access(DeviceMemory::instance());
     pool().run(launch, static_cast<int>(workers));
-    const std::string damage = DeviceMemory::instance().check_canaries();
-    if (!damage.empty() && launch.error == cudaSuccess) {
-      launch.error = cudaErrorIllegalAddress;
-      set_sticky_error(cudaErrorIllegalAddress);
-      report("cudaErrorIllegalAddress in kernel " + std::string(closure->kernel.name) + " (" +
-             place(closure->kernel.site) + "): " + damage);
-    }
+    auto blame = [&](cudaError_t error, const std::string& sentence) {
+      if (sentence.empty() || launch.error != cudaSuccess) return;
+      launch.error = error;
+      set_sticky_error(error);
+      report(std::string(cudaGetErrorName(error)) + " in kernel " + closure->kernel.name + " (" +
+             place(closure->kernel.site) + "): " + sentence);
+    };
+    blame(cudaErrorIllegalAddress, DeviceMemory::instance().check_canaries());
+    blame(cudaErrorLaunchFailure, take_race());
   }
   return static_cast<cudaError_t>(launch.error.load());
 }

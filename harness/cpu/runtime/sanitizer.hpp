@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "fiber.hpp"
 
@@ -20,6 +21,7 @@ void __tsan_acquire(void* address);
 void __tsan_release(void* address);
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
+void __tsan_set_fiber_name(void* fiber, const char* name);
 }
 #endif
 
@@ -36,6 +38,11 @@ inline void unpoison([[maybe_unused]] const void* at, [[maybe_unused]] std::size
   __asan_unpoison_memory_region(at, bytes);
 #endif
 }
+
+/// Makes a sanitizer that ends the process say in which kernel and thread.
+void watch_sanitizer();
+/// The first data race since the last call, as a sentence, or "".
+std::string take_race();
 
 /// Fills memory with 0xFF; to ThreadSanitizer this is no access of the CUDA thread that causes it.
 inline void fill_unwritten(void* at, std::size_t bytes) {

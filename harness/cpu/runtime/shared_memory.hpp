@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cudacpu/core.hpp>
-#include <cudacpu/qualifiers.hpp>
-#include <cudacpu/types.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -75,6 +75,8 @@ void Worker::run(Launch& launch) {
 void Worker::prepare_threads() {
   const dim3 block = launch_->block;
   threads_ = launch_->threads();
+  // A fiber that a CUDA thread created would count as ordered behind that thread.
+  if (lane_owns_fiber) fiber_for(threads_ - 1);
   if (block.x != shape_.x || block.y != shape_.y || block.z != shape_.z) {
     shape_ = block;
     int i = 0;
@@ -134,6 +136,7 @@ void Worker::make_fiber(int index) {
   attach_stack(*fiber, stacks_, index);
 #if defined(KB_SANITIZE_THREAD)
   fiber->tsan_fiber = __tsan_create_fiber(0);
+  __tsan_set_fiber_name(fiber->tsan_fiber, ("CUDA thread " + std::to_string(index)).c_str());
 #endif
   fibers_.push_back(fiber);
   idle_.push_back(fiber);

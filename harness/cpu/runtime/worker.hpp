@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cudacpu/core.hpp>
-#include <cudacpu/qualifiers.hpp>
-#include <cudacpu/types.hpp>
 
 #include <array>
 #include <cstdint>

@@ -152,6 +152,7 @@ TEST_F(CompileFailures, CompilerKilledBySignalIsACrash) {
 TEST_F(CompileFailures, ExitCode3MeansUnsupportedOnlyFromCu2cpp) {
   write("src/candidate.cu", good_candidate);
   const std::string body =
+      "echo 'x.cu:1: fatal error: x.h: No such file' >&2\n"
       "echo 'candidate.cu:7: unsupported on the CPU backend: inline PTX' >&2\nexit 3\n";
   const std::string rewriter = write_script("cu2cpp", body);
   expect_recorded_failure(run(kb_cc(Words{rewriter} + gxx_command())), "unsupported");

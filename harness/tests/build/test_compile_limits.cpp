@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <sstream>
@@ -186,6 +187,25 @@ TEST_F(CompileLimits, UnwritableFolderIsOneClearError) {
   const Ending result = run(kb_cc(command));
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.output.find("kb_cc: error: cannot write"), std::string::npos) << result.output;
+}
+
+TEST_F(CompileLimits, RecordThatCannotBeWrittenIsOneClearError) {
+  write("src/candidate.cu", good_candidate);
+  const std::string compiler = write_script("failing", "exit 1\n");
+  std::string command = "{ (ulimit -f 0; exec";
+  for (const std::string& word :
+       kb_cc({compiler, "-c", "src/candidate.cu", "-o", "obj/candidate.o"})) {
+    command += " '" + word + "'";
+  }
+  // A pipe, since the limit holds for kb_cc's own output file as well.
+  command += "); echo \"exit code $?\"; } 2>&1 | cat";
+  const Ending result = run({"/bin/sh", "-c", command});
+  EXPECT_EQ(result.output.find("kb_cc: error: cannot write obj/candidate.o: "), 0u)
+      << result.output;
+  EXPECT_NE(result.output.find("exit code 2\n"), std::string::npos) << result.output;
+  EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 2) << result.output;
+  EXPECT_FALSE(exists("obj/candidate.o"));
+  EXPECT_FALSE(exists("obj/candidate.o.build.json"));
 }
 
 // A file system of 64 KiB that is unmounted whatever the test does.

@@ -87,6 +87,23 @@ TEST_F(IncrementalBuild, RepairBreakAndHeaderChangeRebuildWhatTheyTouch) {
   EXPECT_TRUE(nothing_to_do());
 }
 
+TEST_F(IncrementalBuild, CudaCheckSurvivesTheWayThroughCMakeAndNinja) {
+  const std::string check =
+      write_script("check", "for last; do :; done\nprintf '%s\\n' \"$@\" > \"$last.words\"\n");
+  std::string lists = read("CMakeLists.txt");
+  const std::string before = ";--allow-read;";
+  lists.replace(lists.find(before), before.size(),
+                ";--cuda-check;" + check + "\\;-DA=b c\\;-std=c++17" + before);
+  write("CMakeLists.txt", lists);
+  const Ending result = build();
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_EQ(record_of("good")["cuda_syntax"], "ok") << record_of("good").dump(1);
+  const std::string words =
+      read("build/CMakeFiles/good.dir/good/candidate.cpp.o.cuda_check.o.words");
+  EXPECT_EQ(words.find("-DA=b c\n-std=c++17\n-c\n"), 0u) << words;
+  EXPECT_TRUE(nothing_to_do());
+}
+
 TEST_F(IncrementalBuild, StrictModeStopsTheBuild) {
   EXPECT_NE(build({{"KB_STRICT", "1"}}).exit_code, 0);
   EXPECT_FALSE(exists("build/bad.so"));

@@ -3,6 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include "core.hpp"
 #include "errors.hpp"
 
 enum cudaMemcpyKind {

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "types.hpp"
+
 #define KB_CPU_API __attribute__((visibility("default")))
 
 struct CUstream_st;

@@ -17,9 +17,15 @@
 #include "atomics.hpp"
 
 // min and max for exactly the pairs of types that CUDA has; anything else is ambiguous there too.
-#define KB_MIN_MAX(A, B, R)                                                          \
-  KB_DEVICE_FUNCTION constexpr R min(A a, B b) { return R(a) < R(b) ? R(a) : R(b); } \
-  KB_DEVICE_FUNCTION constexpr R max(A a, B b) { return R(a) > R(b) ? R(a) : R(b); }
+#define KB_MIN_MAX(A, B, R)                                      \
+  KB_DEVICE_FUNCTION constexpr R min(A left, B right) {          \
+    const R a = static_cast<R>(left), b = static_cast<R>(right); \
+    return b < a ? b : a;                                        \
+  }                                                              \
+  KB_DEVICE_FUNCTION constexpr R max(A left, B right) {          \
+    const R a = static_cast<R>(left), b = static_cast<R>(right); \
+    return a < b ? b : a;                                        \
+  }
 #define KB_INTEGER_MIN_MAX(S, U) \
   KB_MIN_MAX(S, S, S) KB_MIN_MAX(U, U, U) KB_MIN_MAX(S, U, U) KB_MIN_MAX(U, S, U)
 KB_INTEGER_MIN_MAX(int, unsigned int)

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "qualifiers.hpp"
+
 #define KB_VECTOR_TYPES(name, T, align2, align4)                                           \
   struct name##1 {                                                                         \
     T x;                                                                                   \

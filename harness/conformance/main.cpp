@@ -1,0 +1,235 @@
+// kb_reference: runs a task's reference on tensors that somebody else made, so that anyone can
+// compare it with upstream's Python.
+#include <ATen/core/grad_mode.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+#include "conformance/safetensors.h"
+#include "conformance/task_library.h"
+#include "judge/precision.h"
+#include "result/files.h"
+
+namespace kb {
+namespace {
+
+struct Options {
+  std::string task, in, out, inputs = "default", device = "cpu", contract = "fp32";
+  std::vector<std::string> sizes;
+  std::optional<uint64_t> make_inputs;
+  bool list = false;
+};
+
+// Tensor names in files: input.K, param.<name>, buffer.<name>, output or output.K.
+struct NamedSpec {
+  std::string name;
+  TensorSpec spec;
+};
+
+std::vector<NamedSpec> file_names(const std::vector<TensorSpec>& specs) {
+  int inputs = 0, outputs = 0, output_count = 0;
+  for (const TensorSpec& spec : specs) output_count += spec.role == Role::output;
+  std::vector<NamedSpec> named;
+  for (const TensorSpec& spec : specs) {
+    std::string name;
+    if (spec.role == Role::input) {
+      name = "input." + std::to_string(inputs++);
+    } else if (spec.role == Role::output) {
+      name = output_count == 1 ? "output" : "output." + std::to_string(outputs++);
+    } else {
+      name = (spec.buffer ? "buffer." : "param.") + spec.name;
+    }
+    named.push_back({std::move(name), spec});
+  }
+  return named;
+}
+
+Json describe(const NamedSpec& named) {
+  Json json = {{"name", named.spec.name}, {"tensor", named.name}};
+  if (named.spec.role == Role::weight || named.spec.role == Role::unread) {
+    json["kind"] = named.spec.buffer ? "buffer" : "param";
+    json["read"] = named.spec.role == Role::weight;
+  }
+  json["shape"] = named.spec.shape;
+  json["dtype"] = dtype_name(named.spec.dtype);
+  return json;
+}
+
+Json describe(const Task& task) {
+  Json groups = {{"inputs", Json::array()}, {"weights", Json::array()}, {"outputs", Json::array()}};
+  for (const NamedSpec& named : file_names(task.tensors(task.full))) {
+    const char* group = named.spec.role == Role::input    ? "inputs"
+                        : named.spec.role == Role::output ? "outputs"
+                                                          : "weights";
+    groups[group].push_back(describe(named));
+  }
+  Json json = {
+      {"name", task.name},
+      {"level", task.level()},
+      {"slug", task.slug()},
+      {"category", task.category},
+      {"sizes", task.fields.to_json(task.full)},
+      {"sets",
+       {{"smoke", task.fields.to_json(task.smoke)}, {"odd", task.fields.to_json(task.odd)}}}};
+  json.update(groups);
+  return json;
+}
+
+std::filesystem::path tasks_folder() {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  return program.parent_path().parent_path() / "lib/tasks";
+}
+
+void list_tasks() {
+  Json all = Json::array();
+  for (const std::string& name : task_names(tasks_folder())) {
+    all.push_back(describe(load_task(tasks_folder(), name)));
+  }
+  std::cout << all.dump(1) << "\n";
+}
+
+SizeBytes chosen_sizes(const Task& task, const std::vector<std::string>& settings) {
+  SizeBytes sizes = task.full;
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      throw std::invalid_argument("--size takes NAME=VALUE, not '" + setting + "'");
+    }
+    task.fields.set(sizes, setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    for (int64_t extent : spec.shape) {
+      if (extent < 0) {
+        throw std::invalid_argument("these sizes give '" + spec.name + "' a negative dimension");
+      }
+    }
+  }
+  return sizes;
+}
+
+at::Device chosen_device(const std::string& name) {
+  const at::Device device(name);
+  if (device.is_cuda() && !at::hasCUDA()) {
+    throw std::invalid_argument("--device cuda needs a CUDA preset's build and a GPU");
+  }
+  return device.is_cuda() ? at::Device(at::kCUDA, 0) : device;
+}
+
+void check_tensor(const NamedSpec& wanted, const at::Tensor& given) {
+  if (given.scalar_type() != wanted.spec.dtype) {
+    throw std::invalid_argument("tensor '" + wanted.name + "' must be " +
+                                dtype_name(wanted.spec.dtype) + ", not " +
+                                c10::toString(given.scalar_type()));
+  }
+  if (given.sizes() != c10::IntArrayRef(wanted.spec.shape)) {
+    std::ostringstream text;
+    text << "tensor '" << wanted.name << "' must have the shape "
+         << c10::IntArrayRef(wanted.spec.shape) << ", not " << given.sizes();
+    throw std::invalid_argument(text.str());
+  }
+}
+
+// Inputs and weights in reference()'s order.
+std::vector<at::Tensor> read_arguments(const Options& options,
+                                       const std::vector<NamedSpec>& specs) {
+  std::map<std::string, at::Tensor> given = read_safetensors(options.in);
+  const at::Device device = chosen_device(options.device);
+  std::vector<at::Tensor> arguments;
+  for (const NamedSpec& wanted : specs) {
+    if (wanted.spec.role == Role::output) continue;
+    const auto found = given.find(wanted.name);
+    if (found == given.end()) {
+      throw std::invalid_argument(options.in + " lacks the tensor '" + wanted.name + "'");
+    }
+    check_tensor(wanted, found->second);
+    if (wanted.spec.role != Role::unread) arguments.push_back(found->second.to(device));
+    given.erase(found);
+  }
+  if (!given.empty()) {
+    throw std::invalid_argument(options.in + " has a tensor '" + given.begin()->first +
+                                "' that the task does not declare");
+  }
+  return arguments;
+}
+
+void run_reference(const Options& options, const Task& task) {
+  const SizeBytes sizes = chosen_sizes(task, options.sizes);
+  const std::vector<NamedSpec> specs = file_names(task.tensors(sizes));
+  const std::vector<at::Tensor> arguments = read_arguments(options, specs);
+  const std::vector<at::Tensor> results = task.reference(sizes, arguments);
+  std::vector<std::pair<std::string, at::Tensor>> outputs;
+  for (const NamedSpec& named : specs) {
+    if (named.spec.role != Role::output) continue;
+    outputs.emplace_back(named.name, results.at(outputs.size()));
+    check_tensor(named, outputs.back().second);
+  }
+  write_safetensors(options.out, outputs);
+}
+
+void make_inputs(const Options& options, const Task& task) {
+  const SizeBytes sizes = chosen_sizes(task, options.sizes);
+  const at::Device device = chosen_device(options.device);
+  at::Generator rng = make_rng(device, *options.make_inputs);
+  std::vector<std::pair<std::string, at::Tensor>> made;
+  for (const NamedSpec& named : file_names(task.tensors(sizes))) {
+    if (named.spec.role == Role::output) continue;
+    at::Tensor tensor =
+        at::empty(named.spec.shape, at::TensorOptions(named.spec.dtype).device(device));
+    (options.inputs == "compat" ? named.spec.compat : named.spec.fill)(tensor, rng);
+    made.emplace_back(named.name, tensor);
+  }
+  write_safetensors(options.out, made);
+}
+
+int run(const Options& options) {
+  if (options.list) {
+    list_tasks();
+    return 0;
+  }
+  if (options.task.empty()) throw std::invalid_argument("give --task levelN/NNN_slug, or --list");
+  const Task task = load_task(tasks_folder(), options.task);
+  if (options.out.empty()) throw std::invalid_argument("give --out, the file to write");
+  const at::NoGradGuard no_grad;
+  apply_precision(options.contract);
+  if (options.make_inputs) {
+    make_inputs(options, task);
+  } else if (options.in.empty()) {
+    throw std::invalid_argument("give --in, a file of tensors (or --make-inputs RNG_SEED)");
+  } else {
+    run_reference(options, task);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace kb
+
+int main(int argc, char** argv) {
+  kb::Options options;
+  CLI::App app("Runs a task's reference on given tensors, makes inputs, or lists the tasks");
+  app.add_option("--task", options.task, "levelN/NNN_slug");
+  app.add_option("--size", options.sizes, "NAME=VALUE, upstream's constant; once for each")
+      ->allow_extra_args(false)
+      ->take_all();
+  app.add_option("--in", options.in, "safetensors: input.K, param.<name>, buffer.<name>");
+  app.add_option("--out", options.out, "safetensors to write: output or output.K, or inputs");
+  app.add_option("--make-inputs", options.make_inputs,
+                 "write inputs and weights from this rng_seed");
+  app.add_option("--inputs", options.inputs, "which values --make-inputs writes")
+      ->check(CLI::IsMember({"default", "compat"}));
+  app.add_option("--device", options.device, "where to compute")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--contract", options.contract, "precision contract")
+      ->check(CLI::IsMember({"fp32"}));
+  app.add_flag("--list", options.list, "print every task as JSON");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return kb::run(options);
+  } catch (const c10::Error& error) {
+    std::cerr << "kb_reference: " << error.what_without_backtrace() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << "kb_reference: " << error.what() << "\n";
+  }
+  return 1;
+}

@@ -1,0 +1,120 @@
+// Reads and writes with one pass over the data; everything in a header is checked before it is
+// used.
+#include "conformance/safetensors.h"
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+
+namespace kb {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<const char*, at::ScalarType>, 8> types{{{"F64", at::kDouble},
+                                                                       {"F32", at::kFloat},
+                                                                       {"F16", at::kHalf},
+                                                                       {"BF16", at::kBFloat16},
+                                                                       {"I64", at::kLong},
+                                                                       {"I32", at::kInt},
+                                                                       {"U8", at::kByte},
+                                                                       {"BOOL", at::kBool}}};
+
+at::ScalarType type_of(const std::string& text) {
+  for (const auto& [name, type] : types) {
+    if (text == name) return type;
+  }
+  throw std::runtime_error("dtype " + text + " is not supported");
+}
+
+const char* name_of(at::ScalarType wanted) {
+  for (const auto& [name, type] : types) {
+    if (type == wanted) return name;
+  }
+  throw std::runtime_error(std::string("cannot store ") + c10::toString(wanted));
+}
+
+at::Tensor read_tensor(std::ifstream& in, const Json& entry, uint64_t data_start,
+                       uint64_t file_bytes) {
+  const at::ScalarType type = type_of(entry.at("dtype"));
+  const std::vector<int64_t> shape = entry.at("shape");
+  const std::vector<uint64_t> range = entry.at("data_offsets");
+  const int64_t elements =
+      std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  const uint64_t bytes = static_cast<uint64_t>(elements) * c10::elementSize(type);
+  if (range.size() != 2 || range[0] > range[1] || range[1] - range[0] != bytes ||
+      range[1] > file_bytes - data_start) {
+    throw std::runtime_error("offsets do not fit shape and file");
+  }
+  at::Tensor tensor = at::empty(shape, type);
+  in.seekg(static_cast<std::streamoff>(data_start + range[0]));
+  in.read(static_cast<char*>(tensor.data_ptr()), static_cast<std::streamsize>(bytes));
+  if (!in) throw std::runtime_error("the data is cut short");
+  return tensor;
+}
+
+}  // namespace
+
+std::map<std::string, at::Tensor> read_safetensors(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + path.string());
+  std::string name;
+  try {
+    const uint64_t file_bytes = std::filesystem::file_size(path);
+    uint64_t header_bytes = 0;
+    in.read(reinterpret_cast<char*>(&header_bytes), sizeof header_bytes);
+    if (!in || header_bytes > file_bytes - sizeof header_bytes) {
+      throw std::runtime_error("the header is cut short");
+    }
+    std::string header(header_bytes, '\0');
+    in.read(header.data(), static_cast<std::streamsize>(header_bytes));
+    std::map<std::string, at::Tensor> tensors;
+    for (const auto& [key, entry] : Json::parse(header).items()) {
+      if (key == "__metadata__") continue;
+      name = key;
+      tensors[key] = read_tensor(in, entry, sizeof header_bytes + header_bytes, file_bytes);
+    }
+    return tensors;
+  } catch (const std::exception& error) {
+    throw std::runtime_error(path.string() + " is not a valid safetensors file" +
+                             (name.empty() ? "" : " (tensor '" + name + "')") + ": " +
+                             error.what());
+  }
+}
+
+void write_safetensors(const std::filesystem::path& path,
+                       const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
+  Json header = Json::object();
+  uint64_t end = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const uint64_t bytes = tensor.nbytes();
+    header[name] = {{"dtype", name_of(tensor.scalar_type())},
+                    {"shape", tensor.sizes().vec()},
+                    {"data_offsets", {end, end + bytes}}};
+    end += bytes;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts aligned
+  const uint64_t header_bytes = text.size();
+  const std::filesystem::path fresh = path.string() + ".tmp";
+  std::ofstream out(fresh, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
+  out << text;
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor data = tensor.cpu().contiguous();
+    out.write(static_cast<const char*>(data.data_ptr()),
+              static_cast<std::streamsize>(data.nbytes()));
+  }
+  out.close();
+  if (!out) {
+    std::filesystem::remove(fresh);
+    throw std::runtime_error("cannot write " + path.string());
+  }
+  std::filesystem::rename(fresh, path);
+}
+
+}  // namespace kb

@@ -1,0 +1,42 @@
+// Each library keeps its symbols to itself, so that hundreds with the same names fit in one
+// process.
+#include "conformance/task_library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace kb {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> task_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
+    if (file.path().extension() != ".so") continue;
+    std::string name = file.path().stem();
+    name[name.find('.')] = '/';
+    names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Task load_task(const fs::path& folder, const std::string& name) {
+  std::string file = name;
+  std::replace(file.begin(), file.end(), '/', '.');
+  const fs::path path = folder / (file + ".so");
+  if (!fs::exists(path)) {
+    std::string known;
+    for (const std::string& n : task_names(folder)) known += "\n  " + n;
+    throw std::runtime_error("no task is called '" + name + "'; there are:" + known);
+  }
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  auto* entry = reinterpret_cast<Task (*)()>(dlsym(library, "_ZN2kb4taskEv"));  // kb::task()
+  if (entry == nullptr) throw std::runtime_error(path.string() + " exports no kb::task()");
+  return entry();
+}
+
+}  // namespace kb

@@ -1,0 +1,18 @@
+// All tasks of a build tree, loaded from lib/tasks/ at run time.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kb/task.h"
+
+namespace kb {
+
+/// Names ("level1/019_relu") of the tasks in a folder, sorted.
+std::vector<std::string> task_names(const std::filesystem::path& folder);
+
+/// Loads one task. @throws std::runtime_error with the known names if there is none of that name
+Task load_task(const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace kb

@@ -1,0 +1,3 @@
+// Part of cub.cuh here.
+#pragma once
+#include "../cub.cuh"

@@ -1,0 +1,194 @@
+"""What the author of a candidate needs for the next attempt, short enough for a prompt."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kb_report import metrics, write
+from kb_report.model import JUDGED, STATE_WORDS, clean, one_line
+
+_ERROR = re.compile(r"\b(error|fatal|undefined|unsupported)\b", re.IGNORECASE)
+_WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
+_MESSAGE = re.compile(r"\b(error|warning|note|remark)\b\s*(#[\w-]+)?\s*:", re.IGNORECASE)
+_PATH = re.compile(r"(?:\.{0,2}/[^\s:()\"']+/|/)([^/\s:()\"']+\.(?:cuh?|h|hpp|cpp|cc))\b")
+_LINES_PER_ERROR = 4
+_ERRORS_SHOWN = 6
+_LINE_LENGTH = 200
+
+
+def trim_diagnostics(text: str | None, failed: bool) -> str:
+    """The compiler's errors with the lines that show where, or its warnings if it built.
+
+    Drops template backtraces, notes, directories and everything after the first few.
+    """
+    wanted = _ERROR if failed else _WARNING
+    lines = [_PATH.sub(r"\1", line)[:_LINE_LENGTH] for line in clean(text).splitlines()]
+    kept: list[str] = []
+    found = left = dropped = 0
+    for line in lines:
+        if re.match(r"\d+ (errors?|warnings?) ", line):
+            continue
+        if _MESSAGE.search(line) or (failed and _ERROR.search(line)):
+            left = 0
+            if wanted.search(line):
+                found += 1
+                if found > (_ERRORS_SHOWN if failed else 3):
+                    dropped += 1
+                    continue
+                left = _LINES_PER_ERROR
+        if left > 0 and line.strip():
+            kept.append(line.rstrip())
+            left -= 1
+    if failed and not kept:
+        kept = [line.rstrip() for line in lines if line.strip()][-15:]
+    if dropped:
+        kept.append(f"[{dropped} more {'errors' if failed else 'warnings'}]")
+    return "\n".join(kept)
+
+
+def document(record: dict[str, Any]) -> dict[str, Any]:
+    """feedback.json of a candidate. Never holds the judge's random seeds."""
+    result = record["result"] or {}
+    judged = record["state"] == JUDGED
+    build = result.get("build") or {}
+    correctness = result.get("correctness") or {}
+    found: dict[str, Any] = {
+        "schema": 1,
+        "kind": "kb_report.feedback",
+        "name": record["name"],
+        "level": record["level"],
+        "task": record["task"],
+        "verdict": result["verdict"] if judged else None,
+        "stage": result.get("stage"),
+        "state": record["state"],
+        "summary": one_line(result.get("evidence") if result else record["reason"], 600),
+        "diagnostics": trim_diagnostics(
+            build.get("diagnostics"), build.get("status", "ok") != "ok"
+        ),
+        "worst": correctness.get("worst"),
+        "sets": [
+            {
+                "set": s["set"],
+                "sizes": s.get("sizes"),
+                "outputs": [
+                    {k: o.get(k) for k in ("name", "shape", "dtype", "error", "bound")}
+                    for o in s.get("outputs") or []
+                ],
+            }
+            for s in correctness.get("sets") or []
+        ],
+        "contract": correctness.get("contract"),
+        "machine": (record["machine"] or "").split(" | ")[0] or None,
+        "lanes": {},
+        "resources": build.get("resources") or [],
+        "speed_of_light": None,
+    }
+    timing = result.get("timing") or {}
+    if judged and timing and not metrics.is_functional(result):
+        for lane, t in timing["lanes"].items():
+            keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi")
+            found["lanes"][lane] = {k: t[k] for k in keys} | {
+                "verdict": write.verdict_at(metrics.outcome(record, lane), 1.0)
+            }
+        found["speed_of_light"] = timing.get("speed_of_light")
+    return found
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """feedback.md: the same as text for a prompt."""
+    verdict = found["verdict"] or STATE_WORDS.get(found["state"], found["state"])
+    lines = [f"# Level {found['level']}, {found['task']}: {verdict.replace('_', ' ')}", ""]
+    lines += [found["summary"], ""]
+    if found["diagnostics"]:
+        title = "Compiler errors" if found["verdict"] == "compile_error" else "Compiler messages"
+        lines += [f"## {title}", "", *_fence(found["diagnostics"]), ""]
+    w = found["worst"]
+    if w:
+        index = ", ".join(map(str, w.get("index") or []))
+        lines += [
+            "## Worst element",
+            "",
+            f"Output {w.get('output')}[{index}] at set {w.get('set')}: expected "
+            f"{w.get('expected')}, got {w.get('got')}, allowed difference {w.get('bound')} "
+            f"({w.get('reason')}).",
+            "",
+        ]
+    if found["sets"] and found["verdict"] == "incorrect":
+        lines += ["| set | sizes | output | error | bound |", "|:--|:--|:--|--:|--:|"]
+        for s in found["sets"]:
+            sizes = " ".join(f"{k}={v}" for k, v in (s["sizes"] or {}).items())
+            for o in s["outputs"]:
+                shape = "x".join(map(str, o["shape"] or []))
+                lines.append(
+                    f"| {s['set']} | {sizes} | {o['name']} {shape} {o['dtype']} | "
+                    f"{_short(o['error'])} | {_short(o['bound'])} |"
+                )
+        lines.append("")
+    lines += _speed(found)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _speed(found: dict[str, Any]) -> list[str]:
+    lines = []
+    if found["lanes"]:
+        lines += [
+            f"## Time on {found['machine']}",
+            "",
+            "| baseline | its ms | yours ms | speed-up | interval | |",
+            "|:--|--:|--:|--:|:--|:--|",
+        ]
+        words = {"WIN": "faster", "LOSS": "not faster", "UNDECIDED": "undecided", None: ""}
+        lines += [
+            f"| {lane} | {t['reference_ms']:.4g} | {t['candidate_ms']:.4g} | {t['speedup']:.3f} | "
+            f"{t['ci_lo']:.3f} - {t['ci_hi']:.3f} | {words[t['verdict']]} |"
+            for lane, t in found["lanes"].items()
+        ]
+        lines.append("")
+    sol = found["speed_of_light"] or {}
+    if sol.get("fraction") is not None:
+        lines.append(
+            f"Roofline: {100 * sol['fraction']:.0f} % of what this GPU allows"
+            + (f", least possible time {sol['floor_ms']:.4g} ms" if sol.get("floor_ms") else "")
+            + (f", bound by {sol['bound']}" if sol.get("bound") else "")
+            + ".\n"
+        )
+    rows = found["resources"]
+    if rows:
+        lines += ["## Kernels", ""]
+        for r in rows[:12]:
+            facts = [
+                _fact(r, "registers", "{} registers"),
+                _spills(r),
+                _fact(r, "shared_bytes", "{} bytes shared"),
+                _fact(r, "stack_bytes", "{} bytes stack"),
+                f"occupancy {100 * r['occupancy']:.0f} %" if r.get("occupancy") is not None else "",
+                _fact(r, "tensor_core_instructions", "{} tensor-core instructions"),
+                _fact(r, "vector_load_instructions", "{} vector loads"),
+            ]
+            name = one_line(r.get("kernel"), 120).replace("`", "'")
+            lines.append(f"- `{name}`: " + ", ".join(f for f in facts if f))
+        if len(rows) > 12:
+            lines.append(f"- and {len(rows) - 12} more kernels")
+        lines.append("")
+    return lines
+
+
+def _fact(row: dict[str, Any], key: str, text: str) -> str:
+    return text.format(row[key]) if row.get(key) is not None else ""
+
+
+def _spills(row: dict[str, Any]) -> str:
+    stores, loads = row.get("spill_stores_bytes") or 0, row.get("spill_loads_bytes") or 0
+    return f"spills {stores} + {loads} bytes" if stores or loads else "no spills"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _fence(text: str) -> list[str]:
+    """A code block that its content cannot close."""
+    longest = max((len(m) for m in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [fence + "text", text, fence]

@@ -1,0 +1,113 @@
+"""Decides whether a report is significantly worse than an earlier one on the same machine."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+from kb_report import merge, metrics, stats
+from kb_report.model import JUDGED, PRIMARY_LANE, REFUSED, STATE_WORDS, ReportError, Suite
+
+
+def gate(
+    base: Suite,
+    current: Suite,
+    tolerance: float = 0.02,
+    alpha: float = 0.01,
+    lane: str = PRIMARY_LANE,
+    allow_mixed: bool = False,
+    partial: bool = False,
+) -> dict[str, Any]:
+    """Compare candidate by candidate; `regressions` is empty if the gate is open.
+
+    A candidate regresses if it passed and no longer does, or if its speed-up fell by more than
+    `tolerance` (a share) with a Holm-adjusted one-sided p-value below `alpha`. Raises ReportError
+    with status REFUSED if machine, harness or tasks differ.
+    """
+    reasons = merge.differences([base, current], ["base", "current"], same_machine=True)
+    if reasons and not allow_mixed:
+        raise ReportError(f"refused to gate: {'; '.join(reasons)}", REFUSED)
+    now = {c["name"]: c for c in current.candidates}
+    lost: list[dict[str, Any]] = []
+    slower: list[dict[str, Any]] = []
+    passed = timed = 0
+    for before in base.candidates:
+        if not metrics.outcome(before).correct:
+            continue
+        after = now.get(before["name"])
+        if partial and (after is None or after["state"] != JUDGED):
+            continue
+        passed += 1
+        if after is None or not metrics.outcome(after).correct:
+            lost.append({"name": before["name"], "now": _now(after)})
+            continue
+        row = _slowdown(before, after, tolerance, lane)
+        if row is not None:
+            timed += 1
+            slower.append(row)
+    for row, p in zip(slower, stats.holm([r["p_value"] for r in slower])):
+        row["p_adjusted"] = p
+    significant = [r for r in slower if r["p_adjusted"] < alpha]
+    return {
+        "mixed": reasons,
+        "tolerance": tolerance,
+        "alpha": alpha,
+        "compared": passed,
+        "timed": timed,
+        "lost": lost,
+        "slower": sorted(significant, key=lambda r: r["ratio"]),
+        "regressions": len(lost) + len(significant),
+    }
+
+
+def _now(record: dict[str, Any] | None) -> str:
+    if record is None:
+        return "not provided"
+    if record["state"] != JUDGED:
+        return STATE_WORDS[record["state"]]
+    return record["result"]["verdict"]
+
+
+def _slowdown(
+    before: dict[str, Any], after: dict[str, Any], tolerance: float, lane: str
+) -> dict[str, Any] | None:
+    """Test of `speed-up fell by more than the tolerance`; None if one side has no GPU time."""
+    a, b = metrics.outcome(before, lane), metrics.outcome(after, lane)
+    if a.speedup is None or b.speedup is None:
+        return None
+    error = math.hypot(
+        stats.log_error(a.speedup, a.lo, _confidence(before, lane)),
+        stats.log_error(b.speedup, b.hi, _confidence(after, lane)),
+    )
+    drop = math.log(b.speedup / a.speedup)
+    p = NormalDist().cdf((drop - math.log1p(-tolerance)) / error) if math.isfinite(error) else 1.0
+    return {
+        "name": before["name"],
+        "before": a.speedup,
+        "after": b.speedup,
+        "ratio": b.speedup / a.speedup,
+        "p_value": p,
+    }
+
+
+def _confidence(record: dict[str, Any], lane: str) -> float:
+    value = record["result"]["timing"]["lanes"][lane].get("confidence")
+    return value if value and value < 1 else 0.99
+
+
+def text(found: dict[str, Any]) -> str:
+    """What `kb-report gate` prints."""
+    lines = [f"MIXED: {reason}" for reason in found["mixed"]]
+    lines.append(
+        f"{found['compared']} candidates passed before, {found['timed']} of them have times in both"
+    )
+    lines += [f"LOST    {r['name']}: passed, now {r['now']}" for r in found["lost"]]
+    lines += [
+        f"SLOWER  {r['name']}: {r['before']:.3f}x -> {r['after']:.3f}x "
+        f"(x{r['ratio']:.3f}, p = {r['p_adjusted']:.2g})"
+        for r in found["slower"]
+    ]
+    n = found["regressions"]
+    lines.append(f"gate: {n} regression(s)" if n else "gate: no significant regression")
+    return "\n".join(lines)

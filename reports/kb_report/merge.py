@@ -1,0 +1,161 @@
+"""Reads reports back and merges those of shards; the order and repetition of inputs do not matter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kb_report import load, rollup, schema
+from kb_report.load import BadFile
+from kb_report.model import (
+    BAD_INPUT,
+    BAD_RESULT,
+    BUILT_ONLY,
+    JUDGED,
+    NO_RESULT,
+    REFUSED,
+    STALE,
+    Problem,
+    ReportError,
+    Suite,
+    candidate_key,
+)
+
+_RANK = {NO_RESULT: 0, STALE: 1, BAD_RESULT: 2, BUILT_ONLY: 3, JUDGED: 4}
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a build directory, a report directory or a results.json.
+
+    Raises ReportError with status BAD_INPUT if it is none of them.
+    """
+    if path.is_dir() and (path / "manifest.json").exists():
+        return load.load_build_dir(path)
+    file = path
+    if path.is_dir():
+        file = next(
+            (f for f in (path / "results.json", path / "reports/results.json") if f.exists()),
+            path / "results.json",
+        )
+    try:
+        doc = load.read_json(file)
+    except FileNotFoundError:
+        raise ReportError(f"{file} does not exist", BAD_INPUT) from None
+    except BadFile as e:
+        raise ReportError(f"{file} {e}", BAD_INPUT) from None
+    if not isinstance(doc, dict) or doc.get("kind") != rollup.KIND:
+        raise ReportError(f"{file} is not a results.json of kb-report", BAD_INPUT)
+    if doc.get("schema") != rollup.SCHEMA_VERSION:
+        raise ReportError(
+            f"{file} has schema {doc.get('schema')}, this program reads {rollup.SCHEMA_VERSION}",
+            BAD_INPUT,
+        )
+    errors = schema.check(doc, "results") or _result_errors(doc)
+    if errors:
+        raise ReportError(f"{file} is damaged: {'; '.join(errors[:3])}", BAD_INPUT)
+    suite = rollup.suite_of(doc)
+    suite.problems = [Problem(**p) for p in doc["problems"]]
+    return suite
+
+
+def _result_errors(doc: dict[str, Any]) -> list[str]:
+    errors = []
+    names: set[str] = set()
+    for c in doc["candidates"]:
+        if c["name"] in names:
+            errors.append(f"it names {c['name']} twice")
+        names.add(c["name"])
+        if c["task"] not in doc["levels"].get(str(c["level"]), {"tasks": []})["tasks"]:
+            errors.append(f"{c['name']} belongs to no task of level {c['level']}")
+        if c["result"] is not None:
+            found = schema.check(c["result"], "result")
+            errors += [f"{c['name']}: {e}" for e in found[:1]]
+        elif c["state"] in (JUDGED, BUILT_ONLY):
+            errors.append(f"{c['name']} is {c['state']} without a result")
+    return errors
+
+
+def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> list[str]:
+    """Sentences about what must be equal for the numbers of these suites to belong together."""
+    found = []
+
+    def compare(what: str, values: list[Any]) -> None:
+        if len({json.dumps(v, sort_keys=True) for v in values}) > 1:
+            shown = ", ".join(f"{label}: {v}" for label, v in zip(labels, values))
+            found.append(f"different {what} ({shown})")
+
+    compare("backends", [s.backend for s in suites])
+    compare("harnesses", [(s.harness.get("sha256") or "unknown")[:12] for s in suites])
+    compare("LibTorch versions", [s.machine.get("torch") for s in suites])
+    for level in sorted({lv for s in suites for lv in s.levels}):
+        lists = [s.levels[level] for s in suites if level in s.levels]
+        if any(tasks != lists[0] for tasks in lists):
+            found.append(f"different tasks in level {level}")
+    if same_machine:
+        machines = sorted({m for s in suites for m in s.machines})
+        if len(machines) > 1:
+            found.append(f"different machines ({'; '.join(machines)})")
+    return found
+
+
+def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> Suite:
+    """One suite with every candidate of the given ones.
+
+    Of several records of a candidate, a judged one wins over others, then the newest. Raises
+    ReportError with status REFUSED when they must not be mixed.
+    """
+    mixed = differences(suites, labels, same_machine=True)
+    if mixed and not allow_mixed:
+        raise ReportError(
+            f"refused to merge: {'; '.join(mixed)}. --allow-mixed does it all the same", REFUSED
+        )
+    first = min(suites, key=_canonical)
+    levels: dict[int, list[str]] = {}
+    for s in suites:
+        for level, tasks in s.levels.items():
+            levels[level] = sorted({*levels.get(level, []), *tasks})
+    notes = {n for s in suites for n in s.notes} | {f"mixed: {m}" for m in mixed}
+    best: dict[str, dict[str, Any]] = {}
+    for s in suites:
+        for c in s.candidates:
+            kept = best.get(c["name"])
+            best[c["name"]] = max(kept, c, key=_quality) if kept else c
+    for s in suites:
+        for c in s.candidates:
+            kept = best[c["name"]]
+            if c["source_text"] and not kept["source_text"]:
+                kept = best[c["name"]] = {**kept, "source_text": c["source_text"]}
+            if c["state"] == JUDGED and c["result"] != kept["result"]:
+                notes.add(
+                    f"{c['name']} has several results; that of {kept['result'].get('time')} counts"
+                )
+    runs_info: dict[str, dict[str, Any]] = {}
+    for s in sorted(suites, key=_canonical):
+        runs_info |= s.runs_info
+    merged = Suite(
+        backend=first.backend,
+        preset="+".join(sorted({p for s in suites for p in s.preset.split("+")})),
+        levels=dict(sorted(levels.items())),
+        candidates=sorted(best.values(), key=candidate_key),
+        runs_info=dict(sorted(runs_info.items())),
+        harness=first.harness,
+        machine=first.machine,
+        problems=sorted(
+            {p for s in suites for p in s.problems}, key=lambda p: (p.path, p.kind, p.message)
+        ),
+        notes=sorted(notes),
+    )
+    for s in sorted(suites, key=_canonical):
+        merged.machines |= s.machines
+    return merged
+
+
+def _canonical(suite: Suite) -> str:
+    return json.dumps([suite.backend, suite.harness, suite.machine, suite.preset], sort_keys=True)
+
+
+def _quality(c: dict[str, Any]) -> tuple[int, str, str]:
+    plain = {k: v for k, v in c.items() if k != "source_text"}
+    time = (c["result"] or {}).get("time") or ""
+    return _RANK[c["state"]], time, json.dumps(plain, sort_keys=True)

@@ -1,0 +1,103 @@
+"""Statistics for comparisons: ratios of measured speed-ups, paired tests, ranks."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from statistics import NormalDist
+
+
+def ratio_interval(
+    a: tuple[float, float, float], b: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """b / a of two independent estimates (value, lo, hi), with an interval.
+
+    The interval combines the distances to the limits in quadrature on the logarithmic scale (the
+    MOVER method of Zou and Donner), so it has the confidence that both inputs have.
+    """
+    (va, la, ha), (vb, lb, hb) = a, b
+    d = math.log(vb) - math.log(va)
+    down = math.hypot(_gap(lb, vb), _gap(va, ha))
+    up = math.hypot(_gap(vb, hb), _gap(la, va))
+    return math.exp(d), math.exp(d - down), math.exp(min(d + up, 700.0))
+
+
+def _gap(low: float, high: float) -> float:
+    """ln(high / low), 0 where the limits are out of order, endless where low is 0."""
+    return max(0.0, math.log(high / low)) if low > 0 else math.inf
+
+
+def log_error(value: float, limit: float, confidence: float) -> float:
+    """Standard error of ln(value) on the side of one confidence limit, at least 1e-6."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    if limit <= 0:
+        return math.inf
+    return max(abs(math.log(limit / value)) / z, 1e-6)
+
+
+def geo_mean_interval(
+    values: Sequence[float], confidence: float = 0.95, draws: int = 2000
+) -> tuple[float, float, float] | None:
+    """Geometric mean with a percentile bootstrap interval over tasks; None without values.
+
+    The random numbers are fixed, so that a report does not change from run to run.
+    """
+    if not values:
+        return None
+    logs = [math.log(v) for v in values]
+    n = len(logs)
+    rng = random.Random(20240229)
+    means = sorted(math.fsum(rng.choices(logs, k=n)) / n for _ in range(draws))
+    cut = (1 - confidence) / 2
+    lo, hi = means[int(cut * draws)], means[min(int((1 - cut) * draws), draws - 1)]
+    return math.exp(math.fsum(logs) / n), math.exp(lo), math.exp(hi)
+
+
+def mcnemar(only_a: int, only_b: int) -> float:
+    """Exact two-sided p-value that neither of two paired successes is more frequent."""
+    n = only_a + only_b
+    if n == 0:
+        return 1.0
+    tail = sum(math.comb(n, i) for i in range(min(only_a, only_b) + 1)) / 2**n
+    return min(1.0, 2 * tail)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm-Bonferroni adjusted p-values, in the given order."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for rank, i in enumerate(order):
+        running = max(running, min(1.0, p_values[i] * (len(p_values) - rank)))
+        adjusted[i] = running
+    return adjusted
+
+
+def ranks(values: Sequence[float]) -> list[int]:
+    """Rank of each value, 1 for the largest; equal values share the better rank."""
+    return [1 + sum(other > v for other in values) for v in values]
+
+
+def kendall_tau(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Kendall's tau-b of two orders of the same things; None if one of them has no order."""
+    agree = ties_a = ties_b = pairs = 0
+    for i in range(len(a)):
+        for j in range(i):
+            x = (a[i] > a[j]) - (a[i] < a[j])
+            y = (b[i] > b[j]) - (b[i] < b[j])
+            agree += x * y
+            ties_a += x == 0
+            ties_b += y == 0
+            pairs += 1
+    scale = math.sqrt((pairs - ties_a) * (pairs - ties_b))
+    return agree / scale if scale else None
+
+
+def log_spread(values: Sequence[float]) -> float:
+    """Standard deviation of the logarithms (n - 1 in the denominator); 0 for fewer than two."""
+    if len(values) < 2:
+        return 0.0
+    logs = [math.log(v) for v in values]
+    mean = math.fsum(logs) / len(logs)
+    return math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (len(logs) - 1))

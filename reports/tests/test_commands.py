@@ -1,0 +1,415 @@
+"""compare, merge, gate, feedback and export, on small invented suites."""
+
+import json
+import re
+
+import pytest
+
+from kb_report import merge, model, rollup, schema
+from kb_report.cli import main
+from kb_report.feedback import trim_diagnostics
+from synthetic import DIAGNOSTICS, BuildDir, full_suite, tasks_of
+
+
+def suite(root, speedups, gpu="h200", run="m", **options):
+    """A build directory with one run; speedups: task index -> speed-up, verdict or None."""
+    build = BuildDir(root, gpu=gpu, levels={1: tasks_of(1, 6)})
+    for i, value in speedups.items():
+        entry = build.add(build.levels[1][i], run=run)
+        if isinstance(value, str):
+            build.result(entry, value)
+        elif value is not None:
+            build.result(entry, "pass", value, options.get("half", 0.01))
+    build.finish()
+    return build
+
+
+# compare
+
+
+def test_compare_runs(tmp_path, capsys):
+    a = suite(tmp_path / "a", {0: 1.0, 1: 2.0, 2: 0.5, 3: "incorrect", 4: 1.5})
+    b = suite(tmp_path / "b", {0: 2.0, 1: 2.0, 2: 0.25, 3: 1.5})
+    out = tmp_path / "out"
+    assert main(["compare", str(a.root), str(b.root), "--out", str(out)]) == 0
+    doc = json.loads((out / "compare.json").read_text())
+    level = doc["levels"][0]
+    assert level["n"] == 6
+    pair = level["pairs"][0]
+    assert pair["correct"] == {
+        "both": 3, "only_a": 1, "only_b": 1, "neither": 1, "p_value": 1.0,
+    }  # fmt: skip
+    assert [round(r["ratio"], 6) for r in pair["tasks"]] == [2.0, 1.0, 0.5]
+    assert [r["verdict"] for r in pair["tasks"]] == ["faster", "undecided", "slower"]
+    assert pair["geo_mean_ratio"]["value"] == pytest.approx(1.0)
+    assert [(r["rank_a"], r["rank_b"]) for r in pair["tasks"]] == [(2, 1), (1, 1), (3, 3)]
+    assert [s["fast_p"]["1"]["wins"] for s in level["sides"]] == [2, 3]
+    assert [s["rank"] for s in level["sides"]] == [2, 1]
+    text = capsys.readouterr().out
+    assert "geo-mean 1.000" in text
+    assert (out / "compare.md").read_text().count("| x") == 0
+    html = (out / "compare.html").read_text()
+    assert "001_<wbr>square" in html and "<script" not in html
+
+
+def test_compare_gpus(tmp_path, capsys):
+    a = full_suite(tmp_path / "h200", ("seed", "mymodel"))
+    b = full_suite(tmp_path / "l40s", ("seed", "mymodel"), gpu="l40s")
+    a.finish(), b.finish()
+    out = tmp_path / "out"
+    assert main(["compare", str(a.root), str(b.root), "--out", str(out)]) == 0
+    doc = json.loads((out / "compare.json").read_text())
+    assert doc["across_machines"] and len(doc["sides"]) == 4
+    spread = doc["levels"][0]["spread"]["seed"]
+    # The generator's noise between GPUs has a standard deviation of 0.1 on one side.
+    assert 1.04 < spread["pooled_factor"] < 1.11
+    assert len(doc["run_ranks"]) == 8
+    pair = next(p for p in doc["levels"][0]["pairs"] if p["b"] == "seed NVIDIA L40S")
+    assert not pair["same_machine"] and pair["geo_mean_time_ratio"]["value"] < 0.5
+    assert "rank by fast_1, level 1, NVIDIA L40S" in capsys.readouterr().out
+    assert "Ranks by fast" in (out / "compare.html").read_text()
+
+
+def test_compare_names_one_run_and_sample(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200")
+    task = build.levels[1][0]
+    for sample, speedup in (("s0", 1.0), ("s1", 2.0)):
+        build.result(build.add(task, run="m", sample=sample), "pass", speedup)
+    build.finish()
+    root = str(build.root)
+    assert main(["compare", root, root]) == 2
+    assert "#m/s1" in capsys.readouterr().err
+    assert main(["compare", f"{root}#m/s0", f"{root}#m/s1"]) == 0
+    assert "x2.000" in capsys.readouterr().out
+    assert main(["compare", f"{root}#none", root]) == 2
+    assert main(["compare", f"{root}#m/s7", f"{root}#m/s1"]) == 2
+    assert main(["compare", f"{root}#m/s0"]) == 2
+
+
+def change_env(build, **changes):
+    env = json.loads(build.path("env.json").read_text()) | changes
+    build.write("env.json", env)
+
+
+@pytest.mark.parametrize("what", ["contract", "sizes", "lane", "harness", "torch", "tasks"])
+def test_compare_refuses_what_must_not_be_mixed(tmp_path, capsys, what):
+    a = suite(tmp_path / "a", {0: 1.0})
+    b = suite(tmp_path / "b", {0: 2.0})
+    entry = b.candidates[0]
+    value = json.loads(b.path(entry["result"]).read_text())
+    if what == "contract":
+        value["correctness"]["contract"] = "tf32"
+    elif what == "sizes":
+        value["timing"]["sizes"] = "odd"
+    elif what == "lane":
+        value["timing"]["lanes"] = {"graph": value["timing"]["lanes"]["eager"]}
+    elif what == "harness":
+        value["hashes"]["harness"] = "other"
+        change_env(b, harness_sha256="other")
+    elif what == "torch":
+        change_env(b, torch="2.6.0")
+    else:
+        b.levels = {1: tasks_of(1, 3)}
+        b.finish()
+    b.write(entry["result"], value)
+    assert main(["compare", str(a.root), str(b.root)]) == 3
+    err = capsys.readouterr().err
+    assert "refused to compare" in err and len(err.splitlines()) == 1
+    assert main(["compare", "--allow-mixed", str(a.root), str(b.root)]) == 0
+    assert "MIXED: " in capsys.readouterr().out
+
+
+def test_compare_on_cpu_shows_verdicts_only(tmp_path, capsys):
+    builds = []
+    for name in ("a", "b"):
+        build = BuildDir(tmp_path / name, backend="cpu")
+        build.result(build.add(build.levels[1][0]), "pass", 5.0)
+        builds.append(str(build.finish()))
+    assert main(["compare", *builds, "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "fast_0" in text and "fast_1" not in text and "geo-mean" not in text
+
+
+# merge
+
+
+def results_of(path):
+    doc = json.loads((path / "results.json").read_text())
+    assert schema.check(doc, "results") == []
+    return {k: v for k, v in doc.items() if k != "time"}
+
+
+def test_merge_is_idempotent_and_independent_of_order(tmp_path):
+    shards = [
+        suite(tmp_path / "s1", {0: 1.0, 1: 2.0, 4: None}),
+        suite(tmp_path / "s2", {2: 0.5, 3: "incorrect"}),
+        suite(tmp_path / "s3", {1: 2.5, 4: "timeout"}),
+    ]
+    newer = json.loads(shards[2].path(shards[2].candidates[0]["result"]).read_text())
+    newer["time"] = "2026-02-01T00:00:00Z"
+    shards[2].write(shards[2].candidates[0]["result"], newer)
+    paths = [str(s.root) for s in shards]
+    for name, order in {"a": [0, 1, 2], "b": [2, 0, 1], "c": [1, 2, 0, 1]}.items():
+        assert main(["merge", *(paths[i] for i in order), "--out", str(tmp_path / name)]) == 0
+    want = results_of(tmp_path / "a")
+    assert results_of(tmp_path / "b") == want and results_of(tmp_path / "c") == want
+    again = [str(tmp_path / "a"), paths[1], str(tmp_path / "b/results.json"), paths[0]]
+    assert main(["merge", *again, "--out", str(tmp_path / "d")]) == 0
+    assert results_of(tmp_path / "d") == want
+    row = want["runs"][0]["levels"][0]["samples"][0]
+    assert (row["n"], row["judged"], row["correct"]) == (6, 5, 3)
+    assert row["verdicts"] == {"pass": 3, "incorrect": 1, "timeout": 1}
+    speedups = [
+        c["result"]["timing"]["lanes"]["eager"]["speedup"]
+        for c in want["candidates"]
+        if c["state"] == "judged" and c["result"]["timing"]
+    ]
+    assert 2.5 in speedups and 2.0 not in speedups, "the newest result counts"
+    assert "several results" in want["notes"][0]
+
+
+def test_merge_refuses_other_machines_and_damaged_files(tmp_path, capsys):
+    a = suite(tmp_path / "a", {0: 1.0})
+    b = suite(tmp_path / "b", {1: 1.0}, gpu="l40s")
+    out = str(tmp_path / "out")
+    assert main(["merge", str(a.root), str(b.root), "--out", out]) == 3
+    assert "different machines" in capsys.readouterr().err
+    for text in ("", "{", "[]", "{}", '{"kind": "kb_report.results", "schema": 0}'):
+        bad = tmp_path / "bad.json"
+        bad.write_text(text)
+        assert main(["merge", str(a.root), str(bad), "--out", out]) == 1
+        err = capsys.readouterr().err
+        assert "bad.json" in err and "Traceback" not in err
+    assert main(["merge", str(tmp_path / "none"), "--out", out]) == 1
+
+
+def test_merge_refuses_a_damaged_report(tmp_path):
+    a = suite(tmp_path / "a", {0: 1.0})
+    main(["rollup", "--build-dir", str(a.root)])
+    doc = json.loads((a.root / "reports/results.json").read_text())
+    for change in (
+        lambda d: d["candidates"].append(d["candidates"][0]),
+        lambda d: d["candidates"][0].update(result=None),
+        lambda d: d["candidates"][0].update(task="none"),
+        lambda d: d["candidates"][0]["result"].update(verdict="great"),
+        lambda d: d.pop("levels"),
+    ):
+        copy = json.loads(json.dumps(doc))
+        change(copy)
+        (tmp_path / "bad.json").write_text(json.dumps(copy))
+        with pytest.raises(model.ReportError) as e:
+            merge.read_suite(tmp_path / "bad.json")
+        assert e.value.status == 1
+
+
+def test_report_survives_the_round_trip(tmp_path):
+    build = full_suite(tmp_path / "h200", ("seed", "m"), samples=("s0", "s1"), every=5)
+    build.finish()
+    main(["rollup", "--build-dir", str(build.root)])
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    assert rollup.document(merge.read_suite(build.root / "reports")) == doc
+
+
+# gate
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status", "word"),
+    [
+        ({0: 1.5, 1: 1.0}, {0: 1.5, 1: 1.0}, 0, "no significant"),
+        ({0: 1.5}, {0: 1.49}, 0, "no significant"),
+        ({0: 1.5}, {0: 1.3}, 1, "SLOWER"),
+        ({0: 1.5}, {0: "incorrect"}, 1, "now incorrect"),
+        ({0: 1.5}, {}, 1, "now not provided"),
+        ({0: 1.5}, {0: None}, 1, "not judged (no result)"),
+        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, 0, "no significant"),
+    ],
+)
+def test_gate(tmp_path, capsys, before, after, status, word):
+    a, b = suite(tmp_path / "a", before), suite(tmp_path / "b", after)
+    assert main(["gate", str(b.root), "--against", str(a.root)]) == status
+    assert word in capsys.readouterr().out
+
+
+def test_gate_needs_significance(tmp_path):
+    a = suite(tmp_path / "a", {0: 1.0}, half=0.2)
+    b = suite(tmp_path / "b", {0: 0.9}, half=0.2)
+    assert main(["gate", str(b.root), "--against", str(a.root)]) == 0
+    assert main(["gate", str(b.root), "--against", str(a.root), "--alpha", "0.3"]) == 1
+
+
+def test_gate_partial_and_refusal(tmp_path, capsys):
+    a = suite(tmp_path / "a", {0: 1.5, 1: 1.5})
+    b = suite(tmp_path / "b", {0: 1.5})
+    c = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
+    assert main(["gate", str(b.root), "--against", str(a.root), "--partial"]) == 0
+    assert main(["gate", str(c.root), "--against", str(a.root)]) == 3
+    assert "different machines" in capsys.readouterr().err
+
+
+# feedback
+
+
+def test_feedback(tmp_path, capsys):
+    build = full_suite(tmp_path / "h200")
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    folder = build.root / "reports/feedback/seed/level1"
+    assert len(list(folder.glob("*.md"))) == len(list(folder.glob("*.json"))) == 100
+    for path in (build.root / "reports/feedback").rglob("*.md"):
+        text = path.read_text()
+        assert len(text) < 4000, "short enough for a prompt"
+        assert "rng" not in text and "seed:" not in text
+    for path in (build.root / "reports/feedback").rglob("*.json"):
+        assert "rng_seed" not in path.read_text()
+    capsys.readouterr()
+    assert main(["feedback", str(build.root), "seed.level1.019_relu"]) == 0
+    text = capsys.readouterr().out
+    for word in ("Roofline", "registers", "occupancy", "tensor-core", "vector loads", "| eager |"):
+        assert word in text
+    assert main(["feedback", str(build.root), "nobody"]) == 2
+
+
+def test_diagnostics_keep_what_matters():
+    trimmed = trim_diagnostics(DIAGNOSTICS, failed=True)
+    assert trimmed.splitlines()[0].startswith("candidate.cu(14): error")
+    assert "warning" not in trimmed and "Remark" not in trimmed
+    many = "\n".join(f"/home/x/y/candidate.cu({i}): error: bad thing {i}" for i in range(500))
+    trimmed = trim_diagnostics(many, failed=True)
+    assert "/home" not in trimmed and "[494 more errors]" in trimmed and len(trimmed) < 1000
+    assert trim_diagnostics("ptxas died", failed=True) == "ptxas died"
+    assert trim_diagnostics(None, failed=True) == ""
+    built = "a.cu(3): warning #177-D: variable x was declared\nnote: here\n"
+    assert trim_diagnostics(built, failed=False) == built.splitlines()[0]
+
+
+# upstream
+
+
+TIMING = {
+    "level1": {
+        "1_Square_matrix_multiplication_.py": {"mean": 3.0, "std": 0.1, "hardware": "NVIDIA X"},
+        "2_Standard_matrix_multiplication_.py": {"mean": 1.0, "hardware": "NVIDIA X"},
+    },
+}
+
+
+def test_upstream_baseline(tmp_path, capsys):
+    build = suite(tmp_path / "h200", {0: 1.0, 1: 1.0, 2: 1.0})  # every candidate takes 1 ms
+    path = tmp_path / "H100" / "baseline_time_torch.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(TIMING))
+    status = main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)])
+    assert status == 0
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    base = doc["runs"][0]["levels"][0]["samples"][0]["baselines"][0]
+    assert base["name"] == "H100/baseline_time_torch" and base["hardware"] == "NVIDIA X"
+    # 3x and exactly 1x of N = 6; the strict rule leaves the second out.
+    assert base["fast_p_point"]["1"] == pytest.approx(1 / 6)
+    assert base["fast_p_point"]["0.8"] == pytest.approx(2 / 6)
+    assert base["missing"] == build.levels[1][2:]
+    assert schema.check(doc, "results") == []
+    assert "against H100/baseline_time_torch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"level1": {"1_a.py": {"mean": "x"}}}'])
+def test_upstream_baseline_that_is_none(tmp_path, capsys, text):
+    build = suite(tmp_path / "h200", {0: 1.0})
+    path = tmp_path / "b.json"
+    path.write_text(text)
+    assert main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)]) == 2
+    assert "b.json" in capsys.readouterr().err
+
+
+def upstream_analysis(results, timing, level, names, thresholds):
+    """Upstream's scoring, re-derived from its documentation, on its own file formats."""
+    rows = []
+    for number, name in names:
+        entries = [e for e in results.get(str(number), []) if e["sample_id"] == 0]
+        assert len(entries) <= 1
+        entry = entries[0] if entries else {"compiled": False, "correctness": False, "runtime": -1}
+        rows.append((entry, timing[f"level{level}"].get(name)))
+    speedups = [b["mean"] / e["runtime"] for e, b in rows if b and e["correctness"]]
+    n = len(names)
+    return {
+        "compiled_count": sum(e["compiled"] for e, _ in rows),
+        "correct_count": sum(e["correctness"] for e, _ in rows),
+        "fast_p": {str(p): sum(s > p for s in speedups) / n for p in thresholds},
+    }
+
+
+def test_upstream_export_gives_the_same_scores_there(tmp_path):
+    build = full_suite(tmp_path / "h200", ("m",), samples=("s0", "s1"), every=2)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    out = build.root / "reports/kernelbench"
+    timing = json.loads((out / "timing/NVIDIA_H200/baseline_time_eager.json").read_text())
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    for level in doc["runs"][0]["levels"]:
+        there = out / f"runs/m_level{level['level']}"
+        results = json.loads((there / "eval_results.json").read_text())
+        assert list(results) == sorted(results, key=int)
+        for entries in results.values():
+            for e in entries:
+                assert set(e) == {
+                    "sample_id", "compiled", "correctness", "metadata", "runtime", "runtime_stats",
+                }  # fmt: skip
+        analysis = json.loads((there / "analysis.json").read_text())
+        assert set(analysis) == {
+            "run_name", "level", "hardware", "total_count", "total_eval", "compiled_count",
+            "correct_count", "compilation_rate", "correctness_rate", "geo_mean_speedup", "fast_p",
+        }  # fmt: skip
+        names = [
+            (int(t[:3]), model.task_facts(level["level"], t)["upstream"])
+            for t in doc["levels"][str(level["level"])]["tasks"]
+        ]
+        # Both samples share the reference's time here only where one was written: use sample 0's.
+        first = {c["task"]: c for c in doc["candidates"] if c["sample"] == "s0"}
+        own = {f"level{level['level']}": {}}
+        for number, name in names:
+            lane = next(
+                (
+                    c["result"]["timing"]["lanes"]["eager"]
+                    for t, c in first.items()
+                    if c["level"] == level["level"]
+                    and int(t[:3]) == number
+                    and c["result"]["timing"]
+                ),
+                None,
+            )
+            if lane:
+                own[f"level{level['level']}"][name] = {"mean": lane["reference_ms"]}
+                assert name in timing[f"level{level['level']}"]
+        want = upstream_analysis(
+            results, own, level["level"], names, (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
+        )
+        for key in ("compiled_count", "correct_count"):
+            assert analysis[key] == want[key]
+        assert analysis["fast_p"] == pytest.approx(want["fast_p"])
+
+
+def test_google_benchmark_export(tmp_path):
+    build = suite(tmp_path / "h200", {0: 2.0, 1: "incorrect"})
+    out = tmp_path / "gb"
+    assert main(["export", "google-benchmark", str(build.root), "--out", str(out)]) == 0
+    files = list(out.iterdir())
+    assert len(files) == 1
+    value = json.loads(files[0].read_text())
+    times = {b["name"].rsplit("/", 1)[1]: b["real_time"] for b in value["benchmarks"]}
+    assert times == {"reference": 1.0, "candidate": 0.5}
+    assert re.fullmatch(r"m\.level1\.\w+/eager/candidate", value["benchmarks"][1]["name"])
+
+
+def test_wrapper_script_runs_from_anywhere(tmp_path):
+    import os
+    import subprocess
+    import sys
+
+    script = schema.SCHEMA_DIR.parent / "kb-report"
+    link = tmp_path / "kb-report"
+    link.symlink_to(script)
+    done = subprocess.run(
+        [link, "--version"], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, "KB_PYTHON": sys.executable},
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr

@@ -1,0 +1,412 @@
+"""The page: its structure as text, and its behaviour in a headless Chromium."""
+
+import json
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import chromium
+from kb_report import page, schema
+from kb_report.cli import main
+from synthetic import BuildDir, full_suite, sha, tasks_of
+
+pytest.importorskip("jinja2")
+
+PHONE, DESKTOP = (390, 844), (1280, 900)
+
+
+class Outline(HTMLParser):
+    """Collects ids, references and elements, and checks that elements nest."""
+
+    VOID = frozenset(("meta", "link", "input", "br", "wbr", "img", "hr", "circle", "path", "rect"))
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.targets, self.outside, self.labels = [], [], [], []
+        self.counts, self.stack, self.wrong = {}, [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        if tag not in self.VOID:
+            self.stack.append(tag)
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        for name in ("href", "src"):
+            value = attrs.get(name, "")
+            if value.startswith("#"):
+                self.targets.append(value[1:])
+            elif value and not value.startswith("data:"):
+                self.outside.append(value)
+        if tag == "svg" and attrs.get("role") != "img" and attrs.get("aria-hidden") != "true":
+            self.wrong.append("svg without a text alternative")
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        if tag in self.VOID or (tag == "p" and (not self.stack or self.stack[-1] != "p")):
+            return
+        if not self.stack or self.stack.pop() != tag:
+            self.wrong.append(f"</{tag}> does not close anything")
+
+
+@pytest.fixture(scope="module")
+def one_run(tmp_path_factory):
+    """The page of all 270 tasks, one run."""
+    build = full_suite(tmp_path_factory.mktemp("one") / "h200")
+    build.finish()
+    main(["rollup", "--build-dir", str(build.root)])
+    return build.root / "reports/index.html"
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory):
+    """The page of two runs with every verdict, something stale and a bad file."""
+    build = full_suite(tmp_path_factory.mktemp("two") / "h200", ("seed", "mymodel"))
+    by_run = [c for c in build.candidates if c["run"] == "mymodel"]
+    build.path(by_run[0]["module"]).write_text("rebuilt")
+    build.path(by_run[1]["result"]).write_text('{"schema": 1')
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 1
+    return build.root / "reports/index.html"
+
+
+def test_size_and_outline(one_run):
+    text = one_run.read_text()
+    assert len(text.encode()) < 1_000_000
+    outline = Outline(text)
+    assert outline.wrong == [] and outline.stack == []
+    assert outline.outside == [], "nothing outside the file is referred to"
+    assert len(outline.ids) == len(set(outline.ids))
+    assert set(outline.targets) <= set(outline.ids)
+    assert outline.counts["h1"] == 1 and outline.counts["main"] == 1
+    assert text.count('class="open"') == 270
+    for word in ("Overview", "Tasks", "Failures by verdict", "Machine and method", "NVIDIA H200"):
+        assert word in text
+    assert "http://" not in text and "https://" not in text and "url(" not in text
+
+
+def test_golden_structure(two_runs):
+    outline = Outline(two_runs.read_text())
+    assert outline.wrong == [] and set(outline.targets) <= set(outline.ids)
+    wanted = ["overview", "tasks", "failures", "absent", "about"]
+    assert [i for i in outline.ids if i in wanted] == wanted
+    assert [i for i in outline.ids if i.startswith("level-")] == [f"level-{n}" for n in range(1, 5)]
+    assert [i for i in outline.ids if i.startswith("f-")] == [
+        "f-text", "f-level", "f-run", "f-verdict", "f-speed",
+    ]  # fmt: skip
+    text = two_runs.read_text()
+    assert "1 bad input file." in text and "not judged (stale)" in text
+
+
+def test_cpu_page_shows_no_speed(tmp_path):
+    build = full_suite(tmp_path / "cpu", backend="cpu")
+    build.finish()
+    main(["rollup", "--build-dir", str(build.root)])
+    text = (build.root / "reports/index.html").read_text()
+    assert "functional, not a GPU measurement" in text
+    assert "fast<sub>1</sub>" not in text and "geo-mean" not in text and 'id="f-speed"' not in text
+
+
+def test_hostile_candidate_cannot_script(tmp_path):
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0], source=evil)
+    build.result(entry, "runtime_error", evidence=evil)
+    build.runs["seed"] = {"model": evil}
+    build.finish()
+    main(["rollup", "--build-dir", str(build.root)])
+    text = (build.root / "reports/index.html").read_text()
+    assert evil not in text and "<img" not in text
+    assert text.count("<script") == 2 and "script-src 'sha256-" in text
+
+
+def without(node, path=()):
+    """Paths to every optional member of a result."""
+    required = schema.load("result")["required"]
+    if isinstance(node, dict):
+        for key in node:
+            if path or key not in required:
+                yield (*path, key)
+            yield from without(node[key], (*path, key))
+    elif isinstance(node, list) and node:
+        yield from without(node[0], (*path, 0))
+
+
+def test_any_optional_member_may_be_missing(tmp_path):
+    """Page, tables and feedback survive results that lack members, or hold null there."""
+    full = full_suite(tmp_path / "full", every=30)
+    timed = next(
+        v
+        for c in full.candidates
+        if (v := json.loads(full.path(c["result"]).read_text()))["timing"]
+    )
+    timed["correctness"]["worst"] = {"set": "odd", "output": "y", "index": [1], "bound": 1.0}
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1), 2: tasks_of(2), 3: tasks_of(3)})
+    free = [(level, task) for level, tasks in build.levels.items() for task in tasks]
+    paths = [p for p in without(timed) if p[0] != "hashes"]
+    assert 60 < len(paths) < len(free) / 2
+    for path in paths:
+        for drop in (True, False):
+            level, task = free.pop(0)
+            entry = build.add(task, level)
+            value = json.loads(json.dumps(timed))
+            value |= {k: entry[k] for k in ("name", "run", "sample", "level", "task")}
+            value["hashes"]["module"] = sha(f"module of {entry['name']}")
+            node = value
+            for step in path[:-1]:
+                node = node[step]
+            if drop:
+                del node[path[-1]]
+            else:
+                node[path[-1]] = None
+            build.write(entry["result"], value)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 1
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    judged = sum(c["state"] == "judged" for c in doc["candidates"])
+    # What is missing inside a lane or a set is refused by the schema; the rest is judged.
+    assert judged + len(doc["problems"]) == 2 * len(paths) and judged > len(paths)
+
+
+def test_without_jinja2_the_rest_is_written(tmp_path, monkeypatch, capsys):
+    def missing():
+        raise ImportError("jinja2")
+
+    monkeypatch.setattr(page, "environment", missing)
+    build = BuildDir(tmp_path / "h200")
+    build.result(build.add(build.levels[1][0]), "pass", 2.0)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 77
+    assert (build.root / "reports/results.json").exists()
+    assert capsys.readouterr().out.rstrip().endswith("summary.md")
+
+
+needs_browser = pytest.mark.skipif(chromium.find() is None, reason="no chromium on this machine")
+
+
+def shots() -> Path | None:
+    """Folder for screenshots, where one is asked for."""
+    folder = os.environ.get("KB_SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    return Path(folder) if folder else None
+
+
+@pytest.fixture
+def browser(tmp_path):
+    with chromium.Browser(chromium.find(), tmp_path / "profile") as b:
+        b.size(*DESKTOP)
+        yield b
+
+
+def visible(browser):
+    rows = "[...document.querySelectorAll('#table > tbody > tr:not(.detail)')]"
+    return browser.js(f"{rows}.filter(r => !r.hidden).map(r => r.id)")
+
+
+def set_field(browser, name, value):
+    browser.js(
+        f"(() => {{ const f = document.getElementById('f-{name}'); f.value = {json.dumps(value)};"
+        " f.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+
+
+def clean_run(browser, file):
+    assert browser.errors == []
+    allowed = (file.resolve().as_uri(), "data:,")
+    assert [r for r in browser.requests if not r.startswith(allowed)] == []
+
+
+@needs_browser
+def test_sort(browser, one_run):
+    browser.open(one_run)
+    before = visible(browser)
+    click = "document.querySelectorAll('#table thead button')[{}].click()"
+    sorts = "[...document.querySelectorAll('#table thead th')].map(t => t.ariaSort)"
+    browser.js(click.format(2))
+    speed = browser.js(
+        "[...document.querySelectorAll('#table tbody tr')].map(r => r.cells[2].dataset.k ?? null)"
+    )
+    numbers = [float(s) for s in speed if s is not None]
+    assert len(numbers) > 200 and numbers == sorted(numbers, reverse=True)
+    assert speed[len(numbers) :] == [None] * (270 - len(numbers)), "without a time: at the end"
+    assert browser.js(sorts)[2] == "descending" and browser.js(sorts)[0] is None
+    browser.js(click.format(2))
+    assert browser.js(sorts)[2] == "ascending"
+    browser.js(click.format(0))
+    assert visible(browser) == before
+    clean_run(browser, one_run)
+
+
+@needs_browser
+def test_filter(browser, two_runs):
+    browser.open(two_runs)
+    everything = visible(browser)
+    set_field(browser, "run", "mymodel")
+    set_field(browser, "level", "2")
+    found = visible(browser)
+    assert found and all(i.startswith("mymodel.level2.") for i in found)
+    set_field(browser, "verdict", "pass")
+    set_field(browser, "speed", "WIN")
+    wins = visible(browser)
+    assert 0 < len(wins) < len(found)
+    for name in ("run", "level", "verdict", "speed"):
+        set_field(browser, name, "")
+    set_field(browser, "text", "softmax dropout")
+    found = visible(browser)
+    assert found and all("softmax" in i and "dropout" in i for i in found)
+    set_field(browser, "text", "illegal memory access")
+    found = visible(browser)
+    assert found and browser.js("document.getElementById('shown').textContent").startswith(
+        f"{len(found)} of "
+    )
+    set_field(browser, "text", "")
+    assert visible(browser) == everything
+    clean_run(browser, two_runs)
+
+
+@needs_browser
+def test_open_a_candidate(browser, two_runs):
+    browser.open(two_runs)
+    name = visible(browser)[3]
+    row = f"document.getElementById({json.dumps(name)})"
+    browser.js(f"{row}.querySelector('.open').focus()")
+    browser.key("Enter", text="\r")
+    browser.wait("document.querySelector('.detail section') !== null")
+    text = browser.js("document.querySelector('.detail').innerText")
+    for word in ("Time", "Correctness", "Build", "Source", "__global__", "speed-up"):
+        assert word in text
+    assert browser.js(f"{row}.querySelector('.open').ariaExpanded") == "true"
+    browser.key("Enter", text="\r")
+    assert browser.js("document.querySelectorAll('.detail').length") == 0
+    failed = browser.js(
+        "[...document.querySelectorAll('tr[data-v=compile_error]')].map(r => r.id)[0]"
+    )
+    browser.js(f"location.hash = {json.dumps(failed)}")
+    browser.wait("document.querySelector('.detail section') !== null")
+    assert "__shfl_down_synch" in browser.js("document.querySelector('.diagnostics').textContent")
+    clean_run(browser, two_runs)
+
+
+@needs_browser
+def test_link_opens_a_filtered_row(browser, one_run):
+    browser.open(one_run, "#seed.level1.019_relu")
+    browser.wait("document.querySelector('.detail section') !== null")
+    browser.wait("document.activeElement.classList.contains('open')")
+    assert browser.js("document.activeElement.closest('tr').id") == "seed.level1.019_relu"
+    set_field(browser, "text", "nothing like this")
+    assert visible(browser) == []
+    browser.js("location.hash = 'seed.level2.001_conv2d_relu_bias_add'")
+    browser.wait("document.querySelector('.detail section') !== null")
+    assert len(visible(browser)) == 270
+    clean_run(browser, one_run)
+
+
+@needs_browser
+def test_keyboard_reaches_everything(browser, one_run):
+    browser.open(one_run)
+    seen = []
+    for _ in range(30):
+        browser.key("Tab")
+        seen.append(
+            browser.js(
+                "(e => e.id || e.closest('th,nav,label')?.tagName + ' ' + e.tagName)"
+                "(document.activeElement)"
+            )
+        )
+    assert "f-text" in seen and "f-verdict" in seen
+    assert "NAV A" in seen and seen.count("TH BUTTON") >= 9
+    names = browser.js(
+        "[...document.querySelectorAll('button,input,select,a')].filter(e => "
+        "!(e.textContent.trim() || e.labels?.[0]?.textContent.trim() || e.ariaLabel || "
+        "e.querySelector('title'))).length"
+    )
+    assert names == 0, "every control has a name"
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("name", "size"), [("phone", PHONE), ("desktop", DESKTOP)])
+def test_no_sideways_scrolling(tmp_path, two_runs, name, size, dark):
+    with chromium.Browser(chromium.find(), tmp_path / "profile", dark) as b:
+        b.size(*size, scale=2 if name == "phone" else 1, mobile=name == "phone")
+        b.open(two_runs, "#mymodel.level1.019_relu" if name == "phone" else "")
+        if name == "phone":
+            b.wait("document.querySelector('.detail section') !== null")
+        assert b.js("document.documentElement.scrollWidth") == size[0]
+        back = b.js("getComputedStyle(document.body).backgroundColor")
+        level = sum(map(int, re.findall(r"\d+", back)[:3])) / 3
+        assert level < 60 if dark else level > 200
+        image = tmp_path / "shot.png"
+        b.screenshot(image)
+        assert image.stat().st_size > 20_000
+        if shots():
+            image.rename(shots() / f"{name}-{'dark' if dark else 'light'}.png")
+        clean_run(b, two_runs)
+
+
+@needs_browser
+def test_text_has_contrast(browser, two_runs):
+    """Every colour of text has a contrast of 4.5 with what lies behind it (WCAG 2, level AA)."""
+    script = """(() => {
+      const light = c => { const f = c.map(v => { v /= 255; return v <= .03928 ? v / 12.92 :
+        ((v + .055) / 1.055) ** 2.4 }); return .2126 * f[0] + .7152 * f[1] + .0722 * f[2] };
+      const rgb = s => { const m = s.match(/[\\d.]+/g).map(Number);
+        const c = s.startsWith('color(') ? m.slice(0, 3).map(v => v * 255) : m.slice(0, 3);
+        return [...c, m[3] ?? 1] };
+      const behind = e => { let c = [255, 255, 255]; const chain = [];
+        for (; e; e = e.parentElement) chain.push(rgb(getComputedStyle(e).backgroundColor));
+        for (const b of chain.reverse()) c = c.map((v, i) => b[3] * b[i] + (1 - b[3]) * v);
+        return c };
+      const bad = new Set();
+      for (const e of document.querySelectorAll('h1,p,small,td,th,.badge,a,figcaption,summary,dt')) {
+        if (!e.textContent.trim() || !e.offsetParent) continue;
+        const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))];
+        const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+        if (ratio < 4.5) bad.add(e.tagName + '.' + e.className + ' ' + ratio.toFixed(2));
+      }
+      return [...bad];
+    })()"""
+    for scheme in ("light", "dark"):
+        browser.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
+        browser.open(two_runs)
+        assert browser.js(script) == [], scheme
+
+
+@needs_browser
+def test_prints(browser, one_run, tmp_path):
+    browser.open(one_run)
+    browser.pdf(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    assert browser.js("[...document.querySelectorAll('details')].every(d => d.open)")
+
+
+@needs_browser
+def test_comparison_page(browser, tmp_path):
+    roots = []
+    for gpu in ("h200", "l40s"):
+        build = full_suite(tmp_path / gpu, gpu=gpu)
+        roots.append(str(build.finish()))
+    assert main(["compare", *roots, "--out", str(tmp_path / "out")]) == 0
+    file = tmp_path / "out/compare.html"
+    assert Outline(file.read_text()).wrong == []
+    for size in (DESKTOP, PHONE):
+        browser.size(*size, mobile=size == PHONE)
+        browser.open(file)
+        assert browser.js("document.documentElement.scrollWidth") == size[0]
+    if shots():
+        browser.size(*DESKTOP)
+        browser.screenshot(shots() / "compare.png")
+    clean_run(browser, file)
