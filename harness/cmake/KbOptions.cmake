@@ -28,9 +28,9 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 # Linking against LibTorch takes 1.0 s with GNU ld and 0.2 s with these, times hundreds of programs.
+include(CheckLinkerFlag)
 foreach(linker IN ITEMS lld gold)
-  find_program(KB_LINKER_${linker} ld.${linker})
-  mark_as_advanced(KB_LINKER_${linker})
+  check_linker_flag(CXX -fuse-ld=${linker} KB_LINKER_${linker})
   if(KB_LINKER_${linker})
     add_link_options($<$<LINK_LANGUAGE:CXX>:-fuse-ld=${linker}>)
     break()

@@ -1,0 +1,181 @@
+// Cooperative groups, CUB collectives and wmma fragments.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+
+#include <cub/cub.cuh>
+
+#include "conformance.h"
+
+namespace cg = cooperative_groups;
+using conformance::Buffer;
+using conformance::make;
+
+namespace {
+
+__global__ void tile_sums(const int* x, int* out) {
+  cg::thread_block block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<8>(block);
+  int value = x[block.thread_rank()];
+  for (int offset = tile.size() / 2; offset > 0; offset /= 2)
+    value += tile.shfl_down(value, offset);
+  if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = value;
+  block.sync();
+  if (block.thread_rank() == 0) out[8] = block.size();
+}
+
+KB_FEATURE(groups_tiles) {
+  Buffer<int> x(make<int>(64, [](int i) { return i; })), out(9, 0);
+  tile_sums<<<1, 64>>>(x, out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(9, [](int i) { return i == 8 ? 64 : 64 * i + 28; }));
+}
+
+__global__ void tile_reduce(const float* x, float* out) {
+  auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const float v = x[threadIdx.x];
+  const float sum = cg::reduce(warp, v, cg::plus<float>()),
+              high = cg::reduce(warp, v, cg::greater<float>());
+  const unsigned odd = warp.ballot(threadIdx.x % 2);
+  if (warp.thread_rank() == 3)
+    out[warp.meta_group_rank()] = sum + 1000 * high + (odd == 0xaaaaaaaau);
+}
+
+KB_FEATURE(groups_reduce) {
+  Buffer<float> x(make<float>(64, [](int i) { return i; })), out(2, 0);
+  tile_reduce<<<1, 64>>>(x, out);
+  KB_LAUNCHED();
+  KB_EXPECT((out.read() == std::vector<float>{496 + 31000 + 1, 1520 + 63000 + 1}));
+}
+
+__global__ void grid_wide(int* data, int* out) {
+  cg::grid_group grid = cg::this_grid();
+  const int i = grid.thread_rank(), n = grid.size();
+  for (int round = 0; round < 3; ++round) {
+    data[i] += round;
+    grid.sync();
+    const int neighbour = data[(i + 37) % n];
+    grid.sync();
+    data[i] = neighbour + 1;
+  }
+  grid.sync();
+  out[i] = data[(i + 1) % n];
+}
+
+KB_FEATURE(groups_grid_sync) {
+  const int blocks = 4, threads = 64, n = blocks * threads;
+  Buffer<int> data(make<int>(n, [](int i) { return i; })), out(n, 0);
+  int *d = data, *o = out;
+  void* arguments[] = {&d, &o};
+  KB_CUDA(cudaLaunchCooperativeKernel((void*)grid_wide, dim3(blocks), dim3(threads), arguments, 0,
+                                      nullptr));
+  KB_LAUNCHED();
+  auto host = make<int>(n, [](int i) { return i; });
+  for (int round = 0; round < 3; ++round) {
+    auto next = host;
+    for (int i = 0; i < n; ++i) next[i] = host[(i + 37) % n] + round + 1;
+    host = next;
+  }
+  KB_EXPECT(out.read() == make<int>(n, [&](int i) { return host[(i + 1) % n]; }));
+}
+
+__global__ void block_collectives(const float* x, float* sum, int* prefix) {
+  using Reduce = cub::BlockReduce<float, 128>;
+  using Scan = cub::BlockScan<int, 128>;
+  __shared__ union {
+    typename Reduce::TempStorage reduce;
+    typename Scan::TempStorage scan;
+  } storage;
+  const float total = Reduce(storage.reduce).Sum(x[threadIdx.x]);
+  if (threadIdx.x == 0) sum[0] = total;
+  __syncthreads();
+  int before, all;
+  Scan(storage.scan).ExclusiveSum(int(threadIdx.x), before, all);
+  prefix[threadIdx.x] = before;
+  if (threadIdx.x == 0) prefix[128] = all;
+}
+
+KB_FEATURE(cub_block_reduce_and_scan) {
+  Buffer<float> x(make<float>(128, [](int i) { return i; })), sum(1, 0);
+  Buffer<int> prefix(129, 0);
+  block_collectives<<<1, 128>>>(x, sum, prefix);
+  KB_LAUNCHED();
+  KB_EXPECT(sum.read()[0] == 8128);
+  KB_EXPECT(prefix.read() == make<int>(129, [](int i) { return i * (i - 1) / 2; }));
+}
+
+struct Highest {
+  __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+};
+
+__global__ void warp_collectives(const float* x, float* out) {
+  using Reduce = cub::WarpReduce<float>;
+  using Scan = cub::WarpScan<int>;
+  __shared__ typename Reduce::TempStorage reduce[4];
+  __shared__ typename Scan::TempStorage scan[4];
+  const int warp = threadIdx.x / 32;
+  const float high = Reduce(reduce[warp]).Reduce(x[threadIdx.x], Highest());
+  int running;
+  Scan(scan[warp]).InclusiveSum(1, running);
+  if (threadIdx.x % 32 == 0) out[warp] = high;
+  if (threadIdx.x % 32 == 31) out[4 + warp] = running;
+}
+
+KB_FEATURE(cub_warp_reduce_and_scan) {
+  Buffer<float> x(make<float>(128, [](int i) { return i * 37 % 128; })), out(8, 0);
+  warp_collectives<<<1, 128>>>(x, out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<float>(8, [](int i) {
+              if (i >= 4) return 32;
+              int high = 0;
+              for (int k = 32 * i; k < 32 * i + 32; ++k) high = std::max(high, k * 37 % 128);
+              return high;
+            }));
+}
+
+__global__ void tensor_tile(const __half* a, const __half* b, float* c) {
+  using namespace nvcuda;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, 1.0f);
+  for (int k = 0; k < 32; k += 16) {
+    wmma::load_matrix_sync(left, a + k, 32);
+    wmma::load_matrix_sync(right, b + k, 32);
+    wmma::mma_sync(sum, left, right, sum);
+  }
+  for (int i = 0; i < sum.num_elements; ++i) sum.x[i] *= 2;
+  wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+
+KB_FEATURE(wmma_half) {
+  const auto a = make<float>(16 * 32, [](int i) { return i % 7 - 3; });
+  const auto b = make<float>(16 * 32, [](int i) { return i % 5 - 2; });
+  std::vector<__half> ha(a.begin(), a.end()), hb(b.begin(), b.end());
+  Buffer<__half> da(ha), db(hb);
+  Buffer<float> c(256, 0);
+  tensor_tile<<<1, 32>>>(da, db, c);
+  KB_LAUNCHED();
+  KB_EXPECT(c.read() == make<float>(256, [&](int i) {
+              float sum = 1;
+              for (int k = 0; k < 32; ++k) sum += a[i / 16 * 32 + k] * b[i % 16 * 32 + k];
+              return 2 * sum;
+            }));
+}
+
+__global__ void coalesced_sum(int* out) {
+  if (threadIdx.x % 2 == 0) return;
+  cg::coalesced_group group = cg::coalesced_threads();
+  const int sum = cg::reduce(group, int(threadIdx.x), cg::plus<int>());
+  if (group.thread_rank() == 0) *out = sum * 100 + group.size();
+}
+
+KB_FEATURE(groups_coalesced) {
+  Buffer<int> out(1, 0);
+  coalesced_sum<<<1, 32>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[0] == 25616);
+}
+
+}  // namespace

@@ -1,0 +1,189 @@
+// Ways to define and to launch kernels.
+#include "conformance.h"
+
+using conformance::Buffer;
+using conformance::make;
+
+namespace {
+
+__global__ void write_index(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i;
+}
+
+KB_FEATURE(launch_plain) {
+  Buffer<int> out(1000, -1);
+  write_index<<<(1000 + 127) / 128, 128>>>(out, 1000);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(1000, [](int i) { return i; }));
+}
+
+__global__ void write_coordinates(int* out) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
+            z = blockIdx.z * blockDim.z + threadIdx.z;
+  const int width = gridDim.x * blockDim.x, height = gridDim.y * blockDim.y;
+  out[(z * height + y) * width + x] = x + 100 * y + 10000 * z;
+}
+
+KB_FEATURE(launch_three_dimensions) {
+  const dim3 grid(3, 2, 2), block(4, 3, 2);
+  Buffer<int> out(12 * 6 * 4, -1);
+  write_coordinates<<<grid, block>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(12 * 6 * 4, [](int i) {
+              return i % 12 + 100 * (i / 12 % 6) + 10000 * (i / 72);
+            }));
+}
+
+template <typename T, int Scale>
+__global__ void __launch_bounds__(64) scaled(T* out, T value) {
+  out[threadIdx.x] = value * T(Scale) + T(threadIdx.x);
+}
+
+KB_FEATURE(launch_template) {
+  Buffer<float> f(64, 0);
+  Buffer<long long> l(64, 0);
+  scaled<float, 3><<<1, 64>>>(f, 0.5f);
+  scaled<long long, 7><<<1, 64>>>(l, 1ll << 40);
+  KB_LAUNCHED();
+  KB_EXPECT(f.read() == make<float>(64, [](int i) { return 1.5f + i; }));
+  KB_EXPECT(l.read() == make<long long>(64, [](int i) { return 7 * (1ll << 40) + i; }));
+}
+
+#define KB_LAUNCH_1D(kernel, n, ...) kernel<<<((n) + 63) / 64, 64>>>(__VA_ARGS__)
+
+KB_FEATURE(launch_through_macro) {
+  Buffer<int> out(100, -1);
+  if (true)
+    KB_LAUNCH_1D(write_index, 100, out, 100);
+  else
+    KB_LAUNCH_1D(write_index, 1, out, 1);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[99] == 99);
+}
+
+__global__ void add_one(int* out, int n) {
+  if (threadIdx.x < n) out[threadIdx.x] += 1;
+}
+
+KB_FEATURE(launch_function_pointer) {
+  Buffer<int> out(32, 5);
+  void (*table[2])(int*, int) = {add_one, write_index};
+  table[0]<<<1, 32>>>(out, 32);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(32, [](int) { return 6; }));
+  table[1]<<<1, 32>>>(out, 32);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[31] == 31);
+}
+
+KB_FEATURE(launch_in_lambda) {
+  Buffer<int> out(64, -1);
+  auto run = [&](int blocks) { write_index<<<blocks, 32>>>(out, 64); };
+  run(2);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[63] == 63);
+}
+
+KB_FEATURE(launch_kernel_api) {
+  Buffer<int> out(256, -1);
+  int* data = out;
+  int n = 256;
+  void* arguments[] = {&data, &n};
+  KB_CUDA(cudaLaunchKernel((const void*)write_index, dim3(2), dim3(128), arguments, 0, nullptr));
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[255] == 255);
+}
+
+KB_FEATURE(launch_kernel_ex) {
+  Buffer<int> out(256, -1);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(2);
+  config.blockDim = dim3(128);
+  KB_CUDA(cudaLaunchKernelEx(&config, write_index, (int*)out, 256));
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[255] == 255);
+}
+
+struct Affine {
+  float scale, shift;
+  __host__ __device__ float operator()(float x) const { return scale * x + shift; }
+};
+
+template <class F>
+__global__ void map(float* x, F f) {
+  x[threadIdx.x] = f(x[threadIdx.x]);
+}
+
+KB_FEATURE(launch_functor_argument) {
+  Buffer<float> x(make<float>(32, [](int i) { return i; }));
+  map<<<1, 32>>>(x, Affine{2, 1});
+  KB_LAUNCHED();
+  KB_EXPECT(x.read() == make<float>(32, [](int i) { return 2 * i + 1; }));
+}
+
+__global__ void parameters_are_private(int* out, int offset) {
+  out += threadIdx.x;  // each thread has its own copy of the parameters
+  offset += threadIdx.x;
+  *out = offset;
+}
+
+KB_FEATURE(kernel_parameters_private) {
+  Buffer<int> out(64, 0);
+  parameters_are_private<<<1, 64>>>(out, 10);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(64, [](int i) { return i + 10; }));
+}
+
+template <class... T>
+__global__ void sum_all(double* out, T... values) {
+  out[threadIdx.x] = (double(values) + ... + threadIdx.x);
+}
+
+KB_FEATURE(kernel_variadic_template) {
+  Buffer<double> out(4, 0);
+  sum_all<<<1, 4>>>((double*)out, 1, 2.5f, 3ll);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<double>(4, [](int i) { return 6.5 + i; }));
+}
+
+__device__ __noinline__ int fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+__global__ void recurse(int* out) { out[threadIdx.x] = fibonacci(threadIdx.x); }
+
+KB_FEATURE(device_recursion) {
+  Buffer<int> out(16, -1);
+  recurse<<<1, 16>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[15] == 610);
+}
+
+__global__ void grid_stride(const float* x, float* y, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    y[i] = 2 * x[i];
+}
+
+KB_FEATURE(grid_stride_loop) {
+  Buffer<float> x(make<float>(10007, [](int i) { return i % 97; })), y(10007, 0);
+  grid_stride<<<7, 96>>>(x, y, 10007);
+  KB_LAUNCHED();
+  KB_EXPECT(y.read() == make<float>(10007, [](int i) { return 2 * (i % 97); }));
+}
+
+KB_FEATURE(launch_errors) {
+  Buffer<int> out(8, 0);
+  write_index<<<1, 2048>>>(out, 8);
+  KB_EXPECT(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
+  KB_EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  KB_EXPECT(cudaGetLastError() == cudaSuccess);
+  write_index<<<0, 32>>>(out, 8);
+  KB_EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  write_index<<<dim3(1, 70000), 32>>>(out, 8);
+  KB_EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  write_index<<<1, 32, 60 * 1024>>>(out, 8);
+  KB_EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+  KB_EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+}  // namespace

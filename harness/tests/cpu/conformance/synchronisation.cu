@@ -1,0 +1,320 @@
+// Barriers, shuffles, votes, reductions and atomics.
+#include "conformance.h"
+
+using conformance::Buffer;
+using conformance::make;
+
+namespace {
+
+__global__ void tree_sum(const int* x, int* out) {
+  __shared__ int partial[256];
+  partial[threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x];
+  for (int stride = 128; stride > 0; stride /= 2) {
+    __syncthreads();
+    if (threadIdx.x < stride) partial[threadIdx.x] += partial[threadIdx.x + stride];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
+}
+
+KB_FEATURE(barrier_tree_reduction) {
+  Buffer<int> x(make<int>(2048, [](int i) { return i; })), out(8, 0);
+  tree_sum<<<8, 256>>>(x, out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(8, [](int i) { return 256 * (256 * i) + 255 * 128; }));
+}
+
+__global__ void early_exit(int* out) {
+  if (threadIdx.x >= 40) return;  // exited threads are not waited for
+  __shared__ int values[40];
+  values[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = values[39 - threadIdx.x];
+}
+
+KB_FEATURE(barrier_after_exit) {
+  Buffer<int> out(40, -1);
+  early_exit<<<1, 64>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(40, [](int i) { return 39 - i; }));
+}
+
+__global__ void count_votes(int* out) {
+  const int count = __syncthreads_count(threadIdx.x % 3 == 0);
+  const int all = __syncthreads_and(threadIdx.x < 1000), any = __syncthreads_or(threadIdx.x == 77);
+  out[threadIdx.x] = count * 100 + all * 10 + any;
+}
+
+KB_FEATURE(barrier_with_predicate) {
+  Buffer<int> out(100, 0);
+  count_votes<<<1, 100>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(100, [](int) { return 3411; }));
+}
+
+template <class T>
+__device__ T warp_sum(T value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset >>= 1)
+    value += __shfl_down_sync(0xffffffff, value, offset);
+  return value;
+}
+
+template <class T>
+__global__ void block_sum(const T* x, T* out, int n) {
+  __shared__ T partial[32];
+  T sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += x[i];
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x < 32) {  // the other warps are already gone
+    sum = threadIdx.x < blockDim.x / 32 ? partial[threadIdx.x] : T(0);
+    sum = warp_sum(sum);
+    if (threadIdx.x == 0) *out = sum;
+  }
+}
+
+KB_FEATURE(shuffle_block_reduction) {
+  Buffer<float> x(make<float>(5000, [](int i) { return i % 10; })), f(1, 0);
+  Buffer<double> y(make<double>(5000, [](int i) { return 0.5 * (i % 10); })), d(1, 0);
+  block_sum<<<1, 512>>>((const float*)(float*)x, (float*)f, 5000);
+  block_sum<<<1, 512>>>((const double*)(double*)y, (double*)d, 5000);
+  KB_LAUNCHED();
+  KB_EXPECT(f.read()[0] == 22500 && d.read()[0] == 11250);
+}
+
+__global__ void all_shuffles(int* out) {
+  const int lane = threadIdx.x;
+  out[lane] = __shfl_sync(~0u, lane * 10, 5);
+  out[32 + lane] = __shfl_up_sync(~0u, lane, 3);
+  out[64 + lane] = __shfl_down_sync(~0u, lane, 4, 8);
+  out[96 + lane] = __shfl_xor_sync(~0u, lane, 9);
+  out[128 + lane] = __shfl_sync(~0u, lane, lane + 1, 16);
+  out[160 + lane] = int(__shfl_sync(~0u, lane * 0x100000000ll, 31) >> 32);
+}
+
+KB_FEATURE(shuffle_variants) {
+  Buffer<int> out(192, 0);
+  all_shuffles<<<1, 32>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(192, [](int i) {
+              const int lane = i % 32;
+              switch (i / 32) {
+                case 0:
+                  return 50;
+                case 1:
+                  return lane < 3 ? lane : lane - 3;
+                case 2:
+                  return lane % 8 < 4 ? lane + 4 : lane;
+                case 3:
+                  return lane ^ 9;
+                case 4:
+                  return lane / 16 * 16 + (lane + 1) % 16;
+                default:
+                  return 31;
+              }
+            }));
+}
+
+__global__ void subset_shuffle(int* out) {
+  const int lane = threadIdx.x;
+  int value = lane;
+  if (lane < 8) {
+    for (int offset = 4; offset > 0; offset /= 2) value += __shfl_xor_sync(0xff, value, offset);
+  } else if (lane >= 24) {
+    value = __shfl_sync(0xff000000, value, 30);
+  }
+  __syncwarp();
+  out[lane] = value;
+}
+
+KB_FEATURE(shuffle_partial_mask) {
+  Buffer<int> out(32, 0);
+  subset_shuffle<<<1, 32>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(32, [](int i) { return i < 8 ? 28 : i >= 24 ? 30 : i; }));
+}
+
+__global__ void votes(unsigned* out) {
+  const unsigned lane = threadIdx.x;
+  out[lane] = __ballot_sync(~0u, lane % 4 == 1);
+  out[32 + lane] = __all_sync(~0u, lane < 32) * 2 + __any_sync(~0u, lane == 40);
+  out[64 + lane] = __match_any_sync(~0u, lane / 5);
+  int same = 0;
+  const unsigned mask = __match_all_sync(~0u, lane / 32, &same);
+  out[96 + lane] = mask == ~0u && same;
+  out[128 + lane] = __activemask();
+}
+
+KB_FEATURE(votes_and_match) {
+  Buffer<unsigned> out(160, 0);
+  votes<<<1, 32>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<unsigned>(160, [](int i) {
+              const int lane = i % 32;
+              switch (i / 32) {
+                case 0:
+                  return 0x22222222u;
+                case 1:
+                  return 2u;
+                case 2:
+                  return lane < 30 ? 0x1fu << lane / 5 * 5 : 0xc0000000u;
+                case 3:
+                  return 1u;
+                default:
+                  return ~0u;
+              }
+            }));
+}
+
+__global__ void warp_reduces(unsigned* out) {
+  const unsigned lane = threadIdx.x;
+  out[0] = __reduce_add_sync(~0u, lane);
+  out[1] = __reduce_max_sync(~0u, lane * 7 % 32);
+  out[2] = __reduce_min_sync(~0u, lane + 3);
+  out[3] = __reduce_and_sync(~0u, lane | 0x100);
+  out[4] = __reduce_or_sync(~0u, 1u << lane);
+  out[5] = __reduce_xor_sync(~0u, lane == 9 ? 5u : 0u);
+  out[6] = unsigned(__reduce_min_sync(~0u, -int(lane)));
+}
+
+KB_FEATURE(warp_reduce_intrinsics) {
+  Buffer<unsigned> out(7, 0);
+  warp_reduces<<<1, 32>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT((out.read() == std::vector<unsigned>{496, 31, 3, 0x100, ~0u, 5, unsigned(-31)}));
+}
+
+__global__ void warp_exchange_through_shared(int* out) {
+  volatile __shared__ int cell[64];
+  const int i = threadIdx.x;
+  cell[i] = i;
+  __syncwarp();
+  out[i] = cell[i ^ 1];
+}
+
+KB_FEATURE(warp_barrier) {
+  Buffer<int> out(64, 0);
+  warp_exchange_through_shared<<<1, 64>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(64, [](int i) { return i ^ 1; }));
+}
+
+__global__ void integer_atomics(int* i, unsigned* u, unsigned long long* l) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(i, t);
+  atomicSub(i + 1, 1);
+  atomicMax(i + 2, t);
+  atomicMin(i + 3, -t);
+  atomicOr(u, 1u << (t % 32));
+  atomicAnd(u + 1, ~(1u << (t % 16)));
+  atomicXor(u + 2, 1u);
+  atomicInc(u + 3, 9);
+  atomicDec(u + 4, 9);
+  atomicExch(u + 5, 77u);
+  atomicCAS(u + 6, 5u, 6u);
+  atomicAdd(l, 1ull << 33);
+  atomicMax(l + 1, (unsigned long long)t << 34);
+}
+
+KB_FEATURE(atomics_integer) {
+  Buffer<int> i(4, 0);
+  Buffer<unsigned> u({0u, ~0u, 0u, 0u, 0u, 0u, 5u});
+  Buffer<unsigned long long> l(2, 0);
+  integer_atomics<<<10, 100>>>(i, u, l);
+  KB_LAUNCHED();
+  KB_EXPECT((i.read() == std::vector<int>{499500, -1000, 999, -999}));
+  KB_EXPECT((u.read() == std::vector<unsigned>{~0u, 0xffff0000u, 0, 0, 0, 77, 6}));
+  KB_EXPECT((l.read() == std::vector<unsigned long long>{1000ull << 33, 999ull << 34}));
+}
+
+__device__ float atomic_max_float(float* address, float value) {
+  int* word = reinterpret_cast<int*>(address);
+  int old = *word, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(word, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed))));
+  } while (assumed != old);
+  return __int_as_float(old);
+}
+
+__global__ void float_atomics(float* f, double* d) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(f, 0.5f);
+  atomicAdd(d, 0.25);
+  atomic_max_float(f + 1, float(t % 777));
+  atomicExch(f + 2, 3.0f);
+}
+
+KB_FEATURE(atomics_floating_point) {
+  Buffer<float> f(3, 0);
+  Buffer<double> d(1, 0);
+  float_atomics<<<8, 128>>>(f, d);
+  KB_LAUNCHED();
+  KB_EXPECT((f.read() == std::vector<float>{512, 776, 3}));
+  KB_EXPECT(d.read()[0] == 256);
+}
+
+__global__ void histogram(const int* x, int* bins, int n) {
+  __shared__ int local[16];
+  if (threadIdx.x < 16) local[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&local[x[i]], 1);
+  __syncthreads();
+  if (threadIdx.x < 16) atomicAdd(bins + threadIdx.x, local[threadIdx.x]);
+}
+
+KB_FEATURE(atomics_shared_memory) {
+  Buffer<int> x(make<int>(10000, [](int i) { return i * 7 % 16; })), bins(16, 0);
+  histogram<<<5, 96>>>(x, bins, 10000);
+  KB_LAUNCHED();
+  KB_EXPECT(bins.read() == make<int>(16, [](int) { return 625; }));
+}
+
+__device__ unsigned finished_blocks;
+__global__ void last_block_sums(const int* x, volatile int* partial, int* out) {
+  __shared__ bool last;
+  int sum = x[blockIdx.x * blockDim.x + threadIdx.x];
+  sum = __reduce_add_sync(~0u, sum);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = sum;
+    __threadfence();
+    last = atomicAdd(&finished_blocks, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x == 0) {
+    int total = 0;
+    for (unsigned i = 0; i < gridDim.x; ++i) total += partial[i];
+    *out = total;
+  }
+}
+
+KB_FEATURE(fence_last_block) {
+  Buffer<int> x(make<int>(640, [](int i) { return i; })), partial(20, 0), out(1, 0);
+  last_block_sums<<<20, 32>>>(x, partial, out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[0] == 640 * 639 / 2);
+}
+
+__global__ void spin_lock(int* lock, int* value) {
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(lock, 0, 1) == 0) {
+      __threadfence();
+      *reinterpret_cast<volatile int*>(value) = *reinterpret_cast<volatile int*>(value) + 1;
+      __threadfence();
+      atomicExch(lock, 0);
+      done = true;
+    }
+  }
+}
+
+KB_FEATURE(spin_lock_between_threads) {
+  Buffer<int> lock(1, 0), value(1, 0);
+  spin_lock<<<4, 64>>>(lock, value);
+  KB_LAUNCHED();
+  KB_EXPECT(value.read()[0] == 256);
+}
+
+}  // namespace
