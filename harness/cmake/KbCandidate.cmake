@@ -41,6 +41,8 @@ function(kb_set_candidate_flags name source task_dir)
   if(KB_BACKEND STREQUAL cuda)
     target_compile_options(${name} PRIVATE "SHELL:-include ${contract}/entry.h"
       "SHELL:-Xptxas -v" -lineinfo)
+    # CUB's NVTX ranges would make every module that uses it load a library at run time.
+    target_compile_definitions(${name} PRIVATE CCCL_DISABLE_NVTX NVTX_DISABLE)
     set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
       CUDA_COMPILER_LAUNCHER "${launcher};--")
   else()

@@ -27,16 +27,18 @@ std::string first_error(const std::string& diagnostics) {
 
 void judge_compilation(const Json& build) {
   const std::string status = build.at("status");
-  const std::string diagnostics = build.at("diagnostics");
   if (status == "ok") return;
+  const std::string diagnostics = build.at("diagnostics");
+  const std::string cause =
+      build.at("reason").is_null() ? first_error(diagnostics) : build.at("reason").get<std::string>();
   if (status == "unsupported") {
-    throw Decided(Verdict::skipped, "the CPU backend cannot run it: " + first_error(diagnostics));
+    throw Decided(Verdict::skipped, "the CPU backend cannot run it: " + cause);
   }
   const std::map<std::string, std::string> words{
-      {"compile_error", "it does not compile: " + first_error(diagnostics) + hint(diagnostics)},
-      {"timeout", "compiling took too long: " + first_error(diagnostics)},
-      {"out_of_memory", "compiling took too much memory: " + first_error(diagnostics)},
-      {"crash", "the compiler crashed: " + first_error(diagnostics)}};
+      {"compile_error", "it does not compile: " + cause + hint(diagnostics)},
+      {"timeout", "compiling took too long: " + cause},
+      {"out_of_memory", "compiling took too much memory: " + cause},
+      {"crash", "the compiler crashed: " + cause}};
   throw Decided(Verdict::compile_error, words.contains(status) ? words.at(status) : status);
 }
 
