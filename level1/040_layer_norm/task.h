@@ -1,4 +1,4 @@
-// Layer normalisation of each sample over its last three dimensions, with an elementwise affine map:
+// Layer normalisation of each sample over its last three dimensions, with elementwise affine map:
 // y = (x - mean) / sqrt(var + 1e-5) * weight + bias, var without Bessel's correction.
 // x, y: [batch_size, features, dim1, dim2]; weight, bias: [features, dim1, dim2].
 #pragma once

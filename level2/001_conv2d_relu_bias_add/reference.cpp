@@ -13,8 +13,7 @@ static auto tensors(const Sizes& s) {
       output<float>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
 }
 
-static Tensor reference(const Sizes&, Tensor x, Tensor bias, Tensor conv_weight,
-                        Tensor conv_bias) {
+static Tensor reference(const Sizes&, Tensor x, Tensor bias, Tensor conv_weight, Tensor conv_bias) {
   x = at::conv2d(x, conv_weight, conv_bias);
   x = at::relu(x);
   return x + bias;

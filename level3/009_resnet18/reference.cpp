@@ -72,7 +72,7 @@ static Tensor reference(const Sizes&, Tensor x, const NamedTensors& w) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {{2, 3, 64, 64}, 10, 8},
-                                   .odd = {{3, 3, 53, 75}, 7, 9}});
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {{2, 3, 64, 64}, 10, 8}, .odd = {{3, 3, 53, 75}, 7, 9}});
 }

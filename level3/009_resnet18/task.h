@@ -1,4 +1,4 @@
-// ResNet-18 for image classification, in training mode: every batch norm uses its batch's statistics.
+// ResNet-18 in training mode: every batch norm uses the statistics of its batch.
 // x: [N, 3, height, width] = input_shape; y: [N, num_classes]; all tensors row-major.
 //
 // With C = 64 / width_div channels (integer division), and 2C, 4C and 8C computed likewise as
@@ -7,15 +7,15 @@
 //                                             max_pool: 3x3, stride 2, padding 1 (with -infinity)
 //   x = layer1, layer2, layer3, layer4 of x   C, 2C, 4C, 8C channels, two blocks each
 //   y = fc(mean of x over height and width)   fc(x) = x * transpose(weight) + bias
-// A block, named "layer<1..4>.<0..1>", where `stride` is 2 for layer2.0, layer3.0 and layer4.0, else 1:
-//   out = relu(bn1(conv1(x)))                 conv1: 3x3, stride `stride`, padding 1
+// A block, "layer<1..4>.<0..1>", with stride = 2 for layer2.0, layer3.0 and layer4.0, else 1:
+//   out = relu(bn1(conv1(x)))                 conv1: 3x3, this stride, padding 1
 //   out = bn2(conv2(out))                     conv2: 3x3, stride 1, padding 1
 //   x = downsample.1(downsample.0(x))         only if stride is 2; downsample.0: 1x1, stride 2,
 //                                             padding 0; downsample.1: a batch norm
 //   x = relu(out + x)
 // Convolutions have no bias: weight [out_channels, in_channels, kernel, kernel].
-// Batch norm of a channel: (x - mean) / sqrt(var + 1e-5) * weight + bias, with mean and var taken over
-// N, height and width, var without Bessel's correction.
+// Batch norm of a channel: (x - mean) / sqrt(var + 1e-5) * weight + bias, with mean and var over N,
+// height and width, var without Bessel's correction.
 //
 // Weights, by the names above: "conv1.weight", "bn1.weight", "bn1.bias", "layer1.0.conv1.weight",
 // "layer1.0.bn1.weight", ..., "layer2.0.downsample.0.weight", "layer2.0.downsample.1.weight",

@@ -8,22 +8,33 @@ static std::vector<std::string> layer_names(int64_t layer) {
   return {"lstm.weight_ih" + l, "lstm.weight_hh" + l, "lstm.bias_ih" + l, "lstm.bias_hh" + l};
 }
 
+// Forget gates near 1 let the first steps and c0 reach the output; PyTorch's initialisation forgets
+// all but the last few steps, so that skipping the others would pass.
+static Fill remembering_bias(int64_t hidden) {
+  return [=](Tensor& out, at::Generator& rng) {
+    out.normal_(0, 1, rng);
+    out.narrow(0, hidden, hidden).add_(3);
+  };
+}
+
 static auto tensors(const Sizes& s) {
   const int64_t hidden = s.hidden_size;
   const Shape state = {s.num_layers, s.batch_size, hidden};
   WeightTable table;
-  auto add = [&](const std::string& name, Shape shape) {
-    table.specs.push_back(weight<float>(name, shape).upstream(fan_in_uniform(hidden)));
+  auto add = [&](const std::string& name, Shape shape, Fill fill) {
+    table.specs.push_back(weight<float>(name, shape).with(fill).upstream(fan_in_uniform(hidden)));
   };
   for (int64_t layer = 0; layer < s.num_layers; ++layer) {
     const auto names = layer_names(layer);
-    add(names[0], {4 * hidden, layer == 0 ? s.input_size : hidden});
-    add(names[1], {4 * hidden, hidden});
-    add(names[2], {4 * hidden});
-    add(names[3], {4 * hidden});
+    const int64_t in = layer == 0 ? s.input_size : hidden;
+    add(names[0], {4 * hidden, in}, fan_in_normal(in));
+    // Small, so that rounding errors do not grow from step to step.
+    add(names[1], {4 * hidden, hidden}, fan_in_normal(16 * hidden));
+    add(names[2], {4 * hidden}, remembering_bias(hidden));
+    add(names[3], {4 * hidden}, remembering_bias(hidden));
   }
-  add("fc.weight", {s.output_size, hidden});
-  add("fc.bias", {s.output_size});
+  add("fc.weight", {s.output_size, hidden}, fan_in_normal(hidden));
+  add("fc.bias", {s.output_size}, normal(0, 0.5));
   return std::tuple{
       input<float>("x", {s.batch_size, s.sequence_length, s.input_size}).with(normal()),
       input<float>("h0", state).with(normal()).upstream(normal()),

@@ -157,9 +157,14 @@ def _ratio(power: int) -> str:
 
 
 def block_strip(values: Sequence[float], lo: float, hi: float) -> dict[str, Any]:
-    """The speed-ups of single blocks in the order measured, around the interval [lo, hi]."""
+    """The speed-ups of single blocks in the order measured, around the interval [lo, hi].
+
+    `values` must not be empty; an endless `hi` is drawn up to the largest of them.
+    """
     width, height = 420, 70
     low, high = min(*values, lo), max(*values, hi)
+    if not math.isfinite(high):
+        high = hi = max(values)
     margin = (high - low) * 0.08 or high * 0.01
     low, high = low - margin, high + margin
     y = lambda v: height - 4 - (height - 8) * (v - low) / (high - low)  # noqa: E731

@@ -235,7 +235,7 @@ def _pair(
                 "b": ob.speedup,
                 "ratio": value,
                 "ci_lo": lo,
-                "ci_hi": hi if math.isfinite(hi) else None,
+                "ci_hi": hi if hi < 1e300 else None,
                 "time_ratio": ms_a / ms_b,
                 "verdict": "faster" if lo > 1 else "slower" if hi < 1 else "undecided",
             }

@@ -141,7 +141,7 @@ def _speed(found: dict[str, Any]) -> list[str]:
         words = {"WIN": "faster", "LOSS": "not faster", "UNDECIDED": "undecided", None: ""}
         lines += [
             f"| {lane} | {t['reference_ms']:.4g} | {t['candidate_ms']:.4g} | {t['speedup']:.3f} | "
-            f"{t['ci_lo']:.3f} - {t['ci_hi']:.3f} | {words[t['verdict']]} |"
+            f"{t['ci_lo']:.3f} - {_limit(t['ci_hi'])} | {words[t['verdict']]} |"
             for lane, t in found["lanes"].items()
         ]
         lines.append("")
@@ -181,6 +181,10 @@ def _fact(row: dict[str, Any], key: str, text: str) -> str:
 def _spills(row: dict[str, Any]) -> str:
     stores, loads = row.get("spill_stores_bytes") or 0, row.get("spill_loads_bytes") or 0
     return f"spills {stores} + {loads} bytes" if stores or loads else "no spills"
+
+
+def _limit(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3f}"
 
 
 def _short(value: Any) -> str:

@@ -20,7 +20,7 @@ class Outcome:
     """What one candidate's result says, reduced to what metrics need.
 
     speedup, lo, hi: estimate and confidence limits of T_reference / T_candidate; None where there
-    is no measurement on a GPU.
+    is no measurement on a GPU. hi is infinite where too few blocks were measured for a limit.
     """
 
     task: str
@@ -81,7 +81,7 @@ def outcome(record: dict[str, Any], lane: str = PRIMARY_LANE) -> Outcome:
         result["verdict"],
         timing["speedup"],
         timing["ci_lo"],
-        timing["ci_hi"],
+        math.inf if timing["ci_hi"] is None else timing["ci_hi"],
     )
 
 

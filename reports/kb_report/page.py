@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import zlib
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,7 @@ def environment() -> Any:
         "bytes": _bytes,
         "times": _times,
         "ms": _milliseconds,
+        "limit": lambda v, form: "\u221e" if v is None else form % v,
         "clean": clean,
         "one_line": one_line,
         # Long task names may break after an underscore.
@@ -337,7 +339,7 @@ def _details(env: Any, suite: Suite, rows: list[dict[str, Any]]) -> str:
             source_left_out=left_out,
             diagnostics=_cut(diagnostics, DIAGNOSTICS_BYTES),
             strips={
-                name: charts.block_strip(lane["block_speedups"], lane["ci_lo"], lane["ci_hi"])
+                name: charts.block_strip(lane["block_speedups"], lane["ci_lo"], _upper(lane))
                 for name, lane in row["lanes"].items()
                 if lane.get("block_speedups")
             },
@@ -348,6 +350,10 @@ def _details(env: Any, suite: Suite, rows: list[dict[str, Any]]) -> str:
 
 def _row_id(c: dict[str, Any]) -> str:
     return c["name"]
+
+
+def _upper(lane: dict[str, Any]) -> float:
+    return math.inf if lane["ci_hi"] is None else lane["ci_hi"]
 
 
 def _cut(text: str, limit: int) -> str:

@@ -81,7 +81,9 @@ def _run(suite: Suite, run: str) -> dict[str, Any]:
         "run": run,
         "info": info,
         "levels": levels,
-        "levels_without_candidates": [lv for lv in suite.levels if not suite.of(run, lv)],
+        "levels_without_candidates": [
+            lv for lv, tasks in suite.levels.items() if tasks and not suite.of(run, lv)
+        ],
     }
 
 

@@ -186,6 +186,36 @@ def test_results_of_an_older_task_are_stale(tmp_path):
     assert row_of(doc, "mine")["correct"] == 1
 
 
+def test_an_interval_without_upper_limit_is_undecided(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "pass", 2.0)
+    lane = value["timing"]["lanes"]["eager"]
+    lane |= {"ci_lo": 0.0, "ci_hi": None, "blocks": 3, "block_speedups": [1.9, 2.0, 2.1]}
+    build.write(entry["result"], value)
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 0
+    f = row_of(doc)["lanes"]["eager"]["fast_p"]["1"]
+    assert (f["wins"], f["undecided"], f["losses"], f["points"]) == (0, 1, 0, 1)
+    assert row_of(doc)["lanes"]["eager"]["fast_p_area_upper"] == 0.25
+    root = str(build.root)
+    assert main(["compare", root, root]) == 0
+    assert main(["gate", root, "--against", root]) == 0
+    assert main(["feedback", root, entry["name"]]) == 0
+    page = (build.root / "reports/index.html").read_text()
+    assert "0.00 \u2013 \u221e" in page
+
+
+def test_a_level_without_tasks_is_not_missed(tmp_path, capsys):
+    build = BuildDir(tmp_path / "cpu", backend="cpu", levels={1: tasks_of(1, 2), 4: []})
+    build.result(build.add(build.levels[1][0]), "pass")
+    build.finish()
+    _, doc = rollup(build)
+    assert doc["runs"][0]["levels_without_candidates"] == []
+    assert "level 4" not in capsys.readouterr().out
+
+
 def test_built_only_is_not_correct(tmp_path):
     build = BuildDir(tmp_path / "h200")
     build.result(build.add(build.levels[1][0]), "pass", stage="build")

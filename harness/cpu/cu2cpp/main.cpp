@@ -150,6 +150,7 @@ int compile(const std::string& compiler, const Job& job) {
   in.close();
   try {
     Source source = tokenize(text);
+    refuse_unsupported_headers(source);
     refuse_unsupported_names(source);
     rewrite(source);
     std::ofstream(preprocessed, std::ios::binary | std::ios::trunc) << render(source);

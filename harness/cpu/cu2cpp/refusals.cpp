@@ -1,6 +1,7 @@
 // The CUDA features that are refused by name, so that they never look like a candidate's mistake.
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <utility>
 
 #include "rewrite.hpp"
@@ -48,6 +49,7 @@ constexpr std::array headers{
     Refusal{"cute/*", "CuTe"},
     Refusal{"thrust/*", "Thrust"},
     Refusal{"cuda/*", "libcu++"},
+    Refusal{"nv/*", "libcu++"},
     Refusal{"cub/*", "this part of CUB"},
     Refusal{"cublas*", "cuBLAS"},
     Refusal{"cudnn*", "cuDNN"},
@@ -81,6 +83,23 @@ void refuse_unsupported_names(const Source& source) {
     if (found != identifiers.end())
       throw Unsupported(source, token,
                         std::string(found->what) + " (" + std::string(token.text) + ")");
+  }
+}
+
+void refuse_unsupported_headers(const Source& source) {
+  for (const Include& include : source.includes) {
+    if (include.system || include.line == 0) continue;
+    std::ifstream file(source.files[include.file]);
+    std::string line;
+    for (int i = 0; i < include.line && std::getline(file, line); ++i) {
+    }
+    const std::size_t open = line.find_first_of("<\"");
+    if (open == std::string::npos) continue;
+    const std::string name = line.substr(open + 1, line.find_first_of(">\"", open + 1) - open - 1);
+    // The parts of CUB and cooperative groups that exist here are found first.
+    if (name.starts_with("cub/") || name.starts_with("cooperative_groups/")) continue;
+    if (const std::string what = unsupported_header(name); !what.empty())
+      throw Unsupported(source, include.file, include.line, what + " (" + name + ")");
   }
 }
 

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-std::string where(const Source& source, const Token& token) {
-  return source.files[token.file] + ":" + std::to_string(token.line);
-}
-
 /// A __shared__ variable declared outside of functions: bound at the start of each function that
 /// names it.
 struct GlobalShared {
@@ -477,8 +473,9 @@ class Rewriter {
 
 }  // namespace
 
-Unsupported::Unsupported(const Source& source, const Token& token, const std::string& what)
-    : std::runtime_error(where(source, token) + ": unsupported on the CPU backend: " + what) {}
+Unsupported::Unsupported(const Source& source, int file, int line, const std::string& what)
+    : std::runtime_error(source.files[file] + ":" + std::to_string(line) +
+                         ": unsupported on the CPU backend: " + what) {}
 
 void rewrite(Source& source) { Rewriter(source).run(); }
 

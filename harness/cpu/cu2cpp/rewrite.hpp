@@ -11,11 +11,17 @@ namespace kb::cu2cpp {
 /// The program uses something that the CPU backend does not have.
 struct Unsupported : std::runtime_error {
   /// @param what  e.g. "inline PTX"
-  Unsupported(const Source& source, const Token& token, const std::string& what);
+  Unsupported(const Source& source, int file, int line, const std::string& what);
+  Unsupported(const Source& source, const Token& token, const std::string& what)
+      : Unsupported(source, token.file, token.line, what) {}
 };
 
 /// Rewrites kernels, launches and __shared__ declarations, and removes CUDA's keywords.
 void rewrite(Source& source);
+
+/// Throws Unsupported for the first #include of a library that the backend does not have. On
+/// machines with a CUDA toolkit those headers can be found.
+void refuse_unsupported_headers(const Source& source);
 
 /// Throws Unsupported for the first name of a CUDA feature that the backend does not have.
 void refuse_unsupported_names(const Source& source);

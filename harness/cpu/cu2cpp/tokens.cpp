@@ -72,11 +72,14 @@ class Lexer {
     const std::size_t open = body.find('"', i), close = body.rfind('"');
     if (open == std::string_view::npos || close == open) return;
     const std::string name(body.substr(open + 1, close - open - 1));
+    const std::string_view flags = body.substr(close);
+    if (flags.find(" 1") != std::string_view::npos)
+      source_.includes.push_back({file_, line_, system_});
     auto [known, fresh] = known_.try_emplace(name, static_cast<int>(source_.files.size()));
     if (fresh) source_.files.push_back(name);
     file_ = known->second;
     line_ = line - 1;  // the end of this line counts one up
-    system_ = body.find(" 3", close) != std::string_view::npos;
+    system_ = flags.find(" 3") != std::string_view::npos;
   }
 
   Kind next() {

@@ -24,11 +24,19 @@ struct Token {
   bool is(std::string_view other) const { return text == other; }
 };
 
+/// An #include that a line marker shows.
+struct Include {
+  int file;  ///< the file with the directive
+  int line;
+  bool system;  ///< the directive stands in a system header
+};
+
 /// A preprocessed file. The text must outlive the tokens.
 struct Source {
   std::vector<Token> tokens;
   std::vector<std::string> files;  ///< names as they stand in the line markers, still escaped
-  std::string_view tail;           ///< trivia behind the last token
+  std::vector<Include> includes;
+  std::string_view tail;  ///< trivia behind the last token
 };
 
 Source tokenize(std::string_view text);

@@ -109,8 +109,7 @@ class coalesced_group : public lanes {
  public:
   using lanes::lanes;
 };
-/// The threads of the warp that have not exited: the CPU has no notion of converged threads.
-inline coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+inline coalesced_group coalesced_threads(KB_AT) { return coalesced_group(__activemask(site)); }
 
 namespace detail {
 inline unsigned tile_mask(unsigned size) {

@@ -4,15 +4,34 @@
 
 #include "cudacpu/qualifiers.hpp"
 
+// nvcc's own header brings the C library in, and programs rely on it. In clang's syntax check it
+// may be called from kernels; the C++ library, some of whose headers it includes, may not.
+#if defined(__CUDA__)
+#pragma clang force_cuda_host_device begin
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__CUDA__)
+#pragma clang force_cuda_host_device end
+#include <algorithm>
+#include <memory>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
 #if defined(__CUDA__)
 #pragma clang force_cuda_host_device begin
 #endif
 
-// nvcc's own header brings these in, and programs rely on it.
 #include <assert.h>
 
-#include <cstddef>
-#include <cstdint>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

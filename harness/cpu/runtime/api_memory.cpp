@@ -1,4 +1,5 @@
 // Allocation, copies, fills and IPC mappings of device memory.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -27,7 +28,8 @@ cudaError_t check_range(const void* pointer, std::size_t bytes, const char* role
            " of a copy is device memory, but its direction says host memory");
     return cudaErrorInvalidValue;
   }
-  if (!device && must_be_device && !memory().find(pointer, &found)) {
+  Dl_info variable;
+  if (!device && must_be_device && !memory().find(pointer, &found) && !dladdr(pointer, &variable)) {
     report(std::string("cudaErrorInvalidValue: the ") + role +
            " of a copy or fill is no device memory, but its direction says so");
     return cudaErrorInvalidValue;

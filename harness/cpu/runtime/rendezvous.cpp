@@ -21,6 +21,11 @@ Worker& caller(const char* what, Site site) {
   return *worker;
 }
 
+void converge(void* const* data, unsigned present) {
+  for (unsigned rest = present; rest; rest &= rest - 1)
+    *static_cast<unsigned*>(data[__builtin_ctz(rest)]) = present;
+}
+
 }  // namespace
 
 void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what,
@@ -32,13 +37,15 @@ void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, con
                                       std::to_string(position));
   auto& groups = groups_[warp];
   auto group = std::find_if(groups.begin(), groups.end(), [&](const WarpGroup& each) {
-    return each.mask == mask && each.combine == combine;
+    return each.mask == mask && each.combine == combine &&
+           (combine != converge || (each.site.line == site.line && each.site.file == site.file));
   });
   if (group == groups.end()) {
     group = groups.emplace(groups.end());
     group->mask = mask;
     group->arrived = 0;
     group->combine = combine;
+    group->site = site;
     group->key = &warp_keys_[warp][warp_generation_[warp]++ % warp_keys_[warp].size()];
     ++waiting_groups_;
   }
@@ -52,6 +59,16 @@ void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, con
     park({what, site, mask});
   }
   order_acquire(key);
+}
+
+bool Worker::release_converging() {
+  for (int warp = 0; warp * 32 < threads_; ++warp)
+    for (WarpGroup& group : groups_[warp])
+      if (group.combine == converge) {
+        complete(group, warp);
+        return true;
+      }
+  return false;
 }
 
 void Worker::complete(WarpGroup& group, int warp) {
@@ -130,7 +147,12 @@ void grid_rendezvous(Site site) {
       nullptr, "grid.sync()", site);
 }
 
-unsigned live_lanes() { return caller("__activemask()", {"", 0}).live_lanes(); }
+unsigned converged_lanes(Site site) {
+  unsigned lanes = 0;
+  caller("__activemask()", site).warp_rendezvous(~0u, converge, &lanes, "__activemask()", site);
+  return lanes;
+}
+
 bool is_cooperative() {
   Worker* worker = Worker::active();
   return worker && worker->launch().cooperative;

@@ -192,6 +192,8 @@ void Worker::lane_loop() {
       if (next == &self) continue;
     } else if (running_ == 0) {
       next = &hub_;
+    } else if (release_converging()) {
+      continue;
     } else {
       deadlock();
     }
@@ -233,7 +235,9 @@ void Worker::park(const Wait& wait) {
   const int lane = lane_;
   waits_[lane] = wait;
   lane_ = -1;
-  if (const int ready = next_ready(); ready >= 0) {
+  int ready = next_ready();
+  if (ready < 0 && started_ == threads_ && release_converging()) ready = next_ready();
+  if (ready >= 0) {
     if (ready != lane) switch_to(*home_[ready]);
   } else if (const int fresh = next_unstarted(); fresh >= 0) {
     Fiber& fiber = fiber_for(fresh);

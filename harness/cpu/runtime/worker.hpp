@@ -29,6 +29,7 @@ struct WarpGroup {
   unsigned mask = 0;  ///< as given by the program
   unsigned arrived = 0;
   WarpCombine combine = nullptr;
+  Site site{};
   const void* key = nullptr;  ///< for ThreadSanitizer
   void* data[32];
 };
@@ -63,7 +64,6 @@ class Worker {
   [[noreturn]] void abandon();
   [[noreturn]] void abandon_after_grid_failure();
 
-  unsigned live_lanes() const { return live_[lane_ / 32]; }
   bool in_lane() const { return lane_ >= 0; }
   Launch& launch() { return *launch_; }
   SharedMemory& shared() { return shared_; }
@@ -82,6 +82,8 @@ class Worker {
   void wake(int lane);
   void complete(WarpGroup& group, int warp);
   void complete_block();
+  /// When nothing else can run: lets the lanes go that wait in __activemask() for more.
+  bool release_converging();
   [[noreturn]] void deadlock();
   void prepare_threads();
   std::string waiting_lanes(std::string* summary) const;

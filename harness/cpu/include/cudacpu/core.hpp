@@ -21,6 +21,9 @@ extern __device__ const uint3 threadIdx;
 extern __device__ const uint3 blockIdx;
 extern __device__ const dim3 blockDim;
 extern __device__ const dim3 gridDim;
+// What clang turns <<<...>>> into.
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared = 0,
+                                                cudaStream_t stream = nullptr);
 #else
 // Constant as long as one CUDA thread runs; the scheduler changes them between threads. The
 // initial-exec model keeps an access at two instructions and is safe in dlopen'ed modules because
@@ -119,7 +122,9 @@ KB_CPU_API void block_rendezvous(BlockCombine combine, void* data, const char* w
 /// Returns when every thread of a cooperative launch has arrived.
 KB_CPU_API void grid_rendezvous(Site site);
 
-KB_CPU_API unsigned live_lanes();
+/// The lanes of the caller's warp that come to the same place; whoever cannot come before the
+/// others go on is left out.
+KB_CPU_API unsigned converged_lanes(Site site);
 KB_CPU_API bool is_cooperative();
 KB_CPU_API unsigned dynamic_shared_bytes();
 /// Lets other threads of the block run; for spin loops.

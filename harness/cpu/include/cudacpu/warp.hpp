@@ -19,7 +19,7 @@ inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __nanosleep(unsigned) { kb::cpu::yield(); }
-inline unsigned __activemask() { return kb::cpu::live_lanes(); }
+inline unsigned __activemask(KB_AT) { return kb::cpu::converged_lanes(site); }
 [[noreturn]] inline void __trap(KB_AT) { kb::cpu::trap("__trap()", site); }
 inline void __brkpt() {}
 inline void __prof_trigger(int) {}

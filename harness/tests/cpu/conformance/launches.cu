@@ -63,7 +63,7 @@ KB_FEATURE(launch_through_macro) {
 }
 
 __global__ void add_one(int* out, int n) {
-  if (threadIdx.x < n) out[threadIdx.x] += 1;
+  if (int(threadIdx.x) < n) out[threadIdx.x] += 1;
 }
 
 KB_FEATURE(launch_function_pointer) {

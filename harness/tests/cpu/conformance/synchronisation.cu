@@ -11,7 +11,7 @@ __global__ void tree_sum(const int* x, int* out) {
   partial[threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x];
   for (int stride = 128; stride > 0; stride /= 2) {
     __syncthreads();
-    if (threadIdx.x < stride) partial[threadIdx.x] += partial[threadIdx.x + stride];
+    if (int(threadIdx.x) < stride) partial[threadIdx.x] += partial[threadIdx.x + stride];
   }
   if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
 }

@@ -1,0 +1,134 @@
+// The compiler launcher: what it refuses and where, the files it writes, and what the syntax check
+// with clang rejects.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "run_command.h"
+
+namespace {
+
+using kb::test::environment;
+using kb::test::Outcome;
+using kb::test::run_command;
+
+class Compiler : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "kb-compiler-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& source) {
+    std::ofstream(folder_ + "/k.cu") << source;
+    return folder_ + "/k.cu";
+  }
+  Outcome compile(const std::string& source, const std::string& flags = "") {
+    return run_command(environment("KB_CU2CPP") + " " + environment("KB_CXX") + " -std=c++17 -I" +
+                       environment("KB_CPU_INCLUDE") + " " + flags + " -x c++ -c " + write(source) +
+                       " -o " + folder_ + "/k.o -MD -MT k.o -MF " + folder_ + "/k.d");
+  }
+  Outcome check(const std::string& source) {
+    return run_command(
+        environment("KB_CLANG") +
+        " -std=c++17 -x cuda --cuda-host-only -nocudainc -nocudalib -fsyntax-only -include "
+        "cuda_runtime.h -I" +
+        environment("KB_CPU_INCLUDE") + " " + write(source));
+  }
+  void expect_refused(const std::string& source, const std::string& place,
+                      const std::string& what) {
+    const Outcome outcome = compile(source);
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+    EXPECT_NE(outcome.output.find(place + ": unsupported on the CPU backend: " + what),
+              std::string::npos)
+        << outcome.output;
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/k.o"));
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Compiler, WritesObjectAndDependencies) {
+  std::ofstream(folder_ + "/part.h") << "__global__ void k(int* x) { x[threadIdx.x] = 1; }\n";
+  const Outcome outcome =
+      compile("#include \"part.h\"\nvoid f(int* x) { k<<<1, 2>>>(x); }\n", "-Wall -Wextra -Werror");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/k.o"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/k.o.ii"));
+  std::ifstream file(folder_ + "/k.d");
+  const std::string dependencies((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(dependencies.rfind("k.o:", 0), 0u);
+  EXPECT_NE(dependencies.find("part.h"), std::string::npos);
+}
+
+TEST_F(Compiler, ErrorsNameTheSourceLine) {
+  const Outcome outcome =
+      compile("__global__ void k(int* x) {\n  __shared__ int s[4];\n  s[0] = y;\n}\n");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.exit_code, 3);
+  EXPECT_NE(outcome.output.find("k.cu:3:"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Compiler, PassesOtherCommandsThrough) {
+  const Outcome outcome =
+      run_command(environment("KB_CU2CPP") + " " + environment("KB_CXX") + " --version");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, run_command(environment("KB_CXX") + " --version").output);
+}
+
+TEST_F(Compiler, RefusesByNameAndLine) {
+  expect_refused(
+      "__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(*x));\n}\n",
+      "k.cu:2", "inline PTX");
+  expect_refused("\n#include <cutlass/cutlass.h>\n", "k.cu:2", "CUTLASS");
+  expect_refused("#include <cublas_v2.h>\n", "k.cu:1", "cuBLAS");
+  expect_refused("#include <cuda/barrier>\n", "k.cu:1", "libcu++");
+  expect_refused(
+      "__global__ void k(float* x, cudaTextureObject_t t) {\n  *x = tex2D<float>(t, 0, 0);\n}\n",
+      "k.cu:1", "textures");
+  expect_refused(
+      "__global__ void a(int* x) { *x = 1; }\n__global__ void b(int* x) {\n  a<<<1, 1>>>(x);\n}\n",
+      "k.cu:3", "dynamic parallelism");
+  expect_refused("__global__ void __cluster_dims__(2, 1, 1) k(int* x) { *x = 1; }\n", "k.cu:1",
+                 "thread block clusters");
+}
+
+TEST_F(Compiler, AcceptsEmptyAssembly) {
+  EXPECT_EQ(compile("__global__ void k(int* x) { *x = 1; asm volatile(\"\" ::: \"memory\"); }\n")
+                .exit_code,
+            0);
+}
+
+TEST_F(Compiler, SyntaxCheckAcceptsValidCode) {
+  if (environment("KB_CLANG").empty()) GTEST_SKIP() << "no clang++ on this machine";
+  const Outcome outcome = check(
+      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cooperative_groups.h>\n#include "
+      "<cub/cub.cuh>\n"
+      "#include <mma.h>\n__constant__ float c[2];\n"
+      "template <class T> __global__ void k(T* x) {\n  __shared__ T s[32];\n  extern __shared__ "
+      "float d[];\n"
+      "  s[threadIdx.x] = x[threadIdx.x] + T(c[0]);\n  __syncthreads();\n"
+      "  x[threadIdx.x] = __shfl_xor_sync(~0u, s[31 - threadIdx.x], 1) + T(max(1, 2)) + "
+      "T(expf(d[0]));\n"
+      "  atomicAdd(x, T(1));\n}\nvoid f(float* x) { k<<<1, 32>>>(x); }\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
+
+TEST_F(Compiler, SyntaxCheckRejectsInvalidCuda) {
+  if (environment("KB_CLANG").empty()) GTEST_SKIP() << "no clang++ on this machine";
+  const char* invalid[] = {
+      "int host(int x);\n__global__ void k(int* x) { *x = host(1); }\n",
+      "__device__ int d() { return 1; }\nint f() { return d(); }\n",
+      "void k(int* x) { *x = 1; }\nvoid f(int* x) { k<<<1, 1>>>(x); }\n",
+      "__global__ void k(int* x) { *x = 1; }\nvoid f(int* x) { k(x); }\n",
+      "__global__ int k(int* x) { return *x; }\n",
+      "__global__ void k() { throw 1; }\nvoid f() { k<<<1, 1>>>(); }\n",
+  };
+  for (const char* source : invalid) EXPECT_NE(check(source).exit_code, 0) << source;
+}
+
+}  // namespace

@@ -1,0 +1,185 @@
+// Kernels with one bug each. `planted <name>` runs one and prints the CUDA error and what came out;
+// planted_test.cpp says what has to be reported.
+#include <cuda_runtime.h>
+
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+constexpr int n = 128;
+float* buffer = nullptr;  // n floats
+
+void report() {
+  const cudaError_t launched = cudaGetLastError();
+  const cudaError_t error = launched != cudaSuccess ? launched : cudaDeviceSynchronize();
+  std::vector<float> host(n, 0.0f);
+  if (error == cudaSuccess)
+    cudaMemcpy(host.data(), buffer, n * sizeof(float), cudaMemcpyDeviceToHost);
+  int bad = 0;
+  for (int i = 0; i < n; ++i) bad += !(host[i] == float(i));
+  std::printf("error %s, %d of %d values wrong%s\n", cudaGetErrorName(error), bad, n,
+              bad > 0 && std::isnan(host[0]) ? ", NaN" : "");
+}
+
+__global__ void global_overrun(float* x) { x[threadIdx.x + n] = 1; }
+
+template <int N>
+__global__ void shared_overrun(float* x) {
+  __shared__ float tile[N];
+  tile[threadIdx.x + 1] = threadIdx.x;  // one too far
+  __syncthreads();
+  x[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void small_dynamic(float* x) {
+  extern __shared__ float tile[];
+  tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  x[threadIdx.x] = tile[n - 1 - (n - 1 - threadIdx.x)];
+}
+
+__global__ void missing_barrier(float* x) {
+  __shared__ float tile[n];
+  tile[threadIdx.x] = threadIdx.x;
+  x[n - 1 - threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+
+__global__ void missing_second_barrier(float* x) {
+  __shared__ float tile[n];
+  float sum = 0;
+  for (int round = 0; round < 2; ++round) {
+    tile[threadIdx.x] = round * float(n - 1 - threadIdx.x);
+    __syncthreads();
+    sum += tile[n - 1 - threadIdx.x];  // the next round overwrites what others still read
+  }
+  x[threadIdx.x] = sum;
+}
+
+__global__ void in_place_scan(float* x) {
+  __shared__ float tile[n];
+  tile[threadIdx.x] = threadIdx.x == 0 ? 0.0f : 1.0f;
+  __syncthreads();
+  for (int step = 1; step < n; step *= 2) {
+    if (threadIdx.x >= unsigned(step)) tile[threadIdx.x] += tile[threadIdx.x - step];
+    __syncthreads();
+  }
+  x[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void unsynchronised_sum(float* x) { x[0] += threadIdx.x; }
+
+__global__ void half_a_warp(float* x) {
+  float value = threadIdx.x;
+  if (threadIdx.x < 16)
+    value += __shfl_down_sync(0xffffffff, value, 8);
+  else
+    __syncthreads();
+  x[threadIdx.x] = value;
+}
+
+__global__ void divergent_barrier(float* x) {
+  if (threadIdx.x < 64)
+    __syncthreads();
+  else
+    __syncthreads();
+  x[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void misaligned_vector(float* x) {
+  float4* quads = reinterpret_cast<float4*>(x + 1);
+  quads[threadIdx.x] = make_float4(1, 2, 3, 4);
+}
+
+__global__ void uninitialised_shared(float* x) {
+  __shared__ float tile[n];
+  x[threadIdx.x] = tile[threadIdx.x] * 0 + threadIdx.x;
+}
+
+__global__ void uninitialised_integer(float* x) {
+  __shared__ int count;
+  if (threadIdx.x < 1) count += 5;
+  __syncthreads();
+  x[threadIdx.x] = count == 5 ? threadIdx.x : -1.0f;
+}
+
+__global__ void unwritten_output(float* x) {
+  if (threadIdx.x > 0) x[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void failing_assertion(float* x) {
+  assert(threadIdx.x != 100);
+  x[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void null_pointer(float* x) {
+  float* nowhere = x == nullptr ? x : nullptr;
+  nowhere[threadIdx.x] = 1;
+}
+
+__device__ int deep(int level, volatile int* above) {
+  volatile int frame[512];
+  frame[level % 512] = level;
+  return level == 0 ? above[0] : deep(level - 1, frame) + frame[level % 512];
+}
+__global__ void stack_overflow(float* x) {
+  volatile int start = 1;
+  x[0] = deep(1 << 20, &start);
+}
+
+__global__ void fill(float* x) { x[threadIdx.x] = threadIdx.x; }
+__global__ void divide(float* x, int zero) { x[threadIdx.x] = threadIdx.x / zero; }
+__global__ void absent_lane(float* x) {
+  x[threadIdx.x] = threadIdx.x + 0 * __shfl_down_sync(0xffffffff, float(threadIdx.x), 16);
+}
+__global__ void spill_over(float* x) { x[threadIdx.x + 1] = threadIdx.x; }
+
+void run(const char* name) {
+  auto is = [&](const char* other) { return !std::strcmp(name, other); };
+  if (is("global_overrun")) global_overrun<<<1, n>>>(buffer);
+  if (is("padding_overrun")) {
+    cudaMalloc(&buffer, 100 * sizeof(float));
+    spill_over<<<1, 100>>>(buffer);
+  }
+  if (is("shared_overrun")) shared_overrun<n><<<1, n>>>(buffer);
+  if (is("small_dynamic")) small_dynamic<<<1, n, 100 * sizeof(float)>>>(buffer);
+  if (is("missing_barrier")) missing_barrier<<<1, n>>>(buffer);
+  if (is("missing_second_barrier")) missing_second_barrier<<<1, n>>>(buffer);
+  if (is("in_place_scan")) in_place_scan<<<1, n>>>(buffer);
+  if (is("unsynchronised_sum")) unsynchronised_sum<<<1, n>>>(buffer);
+  if (is("half_a_warp")) half_a_warp<<<1, n>>>(buffer);
+  if (is("divergent_barrier")) divergent_barrier<<<1, n>>>(buffer);
+  if (is("misaligned_vector")) misaligned_vector<<<1, 8>>>(buffer);
+  if (is("uninitialised_shared")) uninitialised_shared<<<1, n>>>(buffer);
+  if (is("uninitialised_integer")) uninitialised_integer<<<1, n>>>(buffer);
+  if (is("unwritten_output")) unwritten_output<<<1, n>>>(buffer);
+  if (is("failing_assertion")) failing_assertion<<<1, n>>>(buffer);
+  if (is("null_pointer")) null_pointer<<<1, n>>>(buffer);
+  if (is("stack_overflow")) stack_overflow<<<1, 1>>>(buffer);
+  if (is("use_after_free")) {
+    cudaFree(buffer);
+    fill<<<1, n>>>(buffer);
+  }
+  if (is("host_dereference")) std::printf("%g\n", buffer[3]);
+  if (is("division_by_zero")) divide<<<1, n>>>(buffer, 0);
+  if (is("absent_lane")) absent_lane<<<1, 48>>>(buffer);
+  if (is("block_too_large")) fill<<<1, 2 * 1024>>>(buffer);
+  if (is("unchecked_launch")) {
+    fill<<<1, 2 * 1024>>>(buffer);
+    fill<<<1, n>>>(buffer);
+  }
+  if (is("none")) fill<<<1, n>>>(buffer);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count != 2) return 2;
+  cudaMalloc(&buffer, n * sizeof(float));
+  run(values[1]);
+  report();
+  return 0;
+}
