@@ -5,6 +5,8 @@
 #include <ATen/core/grad_mode.h>
 #include <benchmark/benchmark.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <optional>
@@ -23,6 +25,8 @@ PairingPolicy policy() {
   if (is_functional()) policy = {.min_blocks = 8, .max_blocks = 8, .max_seconds = 1};
   return policy;
 }
+
+constexpr double confidence = 0.99;
 
 struct Lane {
   const char* name;
@@ -44,6 +48,7 @@ struct Bench {
   std::unique_ptr<Duel> duel;
   std::optional<Decided> decided;
   Json lanes = Json::object();
+  Json missing = Json::object();
 
   Bench(const Task& t, ProgramOptions o)
       : task(t), options(std::move(o)), file(find_candidate(options.manifest, options.candidate)) {}
@@ -51,20 +56,56 @@ struct Bench {
   const SizeBytes& sizes() const { return is_functional() ? task.smoke : task.full; }
 };
 
+// Judge and runners each get a core of their own, as far from those of another GPU's bench as there
+// are cores: a thread that migrates is late by more than the differences that are to be seen.
+void pin_cores(RunnerOptions& reference, RunnerOptions& candidate) {
+  const std::vector<int> cpus = allowed_cpus();
+  constexpr size_t each = 3;
+  if (is_functional() || cpus.size() < each + 1) return;
+  const char* gpu = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS");  // "id:1,slots:1"
+  const size_t index = gpu != nullptr ? std::strtoul(gpu + std::strlen("id:"), nullptr, 10) : 0;
+  const size_t first = 1 + index * each % (cpus.size() - each);
+  pin_to(cpus[first]);
+  reference.cpu = cpus[first + 1];
+  candidate.cpu = cpus[first + 2];
+}
+
 void start_duel(Bench& bench) {
   constexpr double unit_seconds = 1.5e-3;
-  bench.reference = std::make_unique<RunnerSession>(reference_runner(bench.options), *bench.memory);
-  bench.candidate = std::make_unique<RunnerSession>(
-      candidate_runner(bench.file.entry(), bench.options, is_functional() ? "forward" : ""),
-      *bench.memory);
+  RunnerOptions reference = reference_runner(bench.options);
+  RunnerOptions candidate =
+      candidate_runner(bench.file.entry(), bench.options, is_functional() ? "forward" : "");
+  pin_cores(reference, candidate);
+  bench.reference = std::make_unique<RunnerSession>(reference, *bench.memory);
+  bench.candidate = std::make_unique<RunnerSession>(candidate, *bench.memory);
   bench.duel = std::make_unique<Duel>(bench.task, bench.sizes(), bench.options.input_kind(),
                                       bench.options.seed(), *bench.memory, *bench.reference,
                                       *bench.candidate, is_functional() ? 0.0 : unit_seconds);
 }
 
-Json lane_report(const Bench& bench, const Pairing& pairing, LaunchMode mode) {
+// Newer releases can skip without calling it an error.
+template <class State>
+void skip(State& state, const std::string& why) {
+  if constexpr (requires { state.SkipWithMessage(why); }) {
+    state.SkipWithMessage(why);
+  } else {
+    state.SkipWithError(why.c_str());
+  }
+}
+
+// The chain of blocks of one lane; it outlasts the repetitions.
+struct Chain {
+  Lane lane;
+  Pairing pairing{policy()};
+  std::string missing;  ///< why this lane cannot be run
+};
+
+Json lane_report(const Bench& bench, const Chain& chain) {
+  const Pairing& pairing = chain.pairing;
   const double calls = static_cast<double>(bench.duel->calls_per_unit());
   const Interval interval = pairing.interval();
+  Json speedups = Json::array();
+  for (const Block& block : pairing.blocks()) speedups.push_back(std::exp(block.log_ratio()));
   Json verdicts = Json::object();
   for (const auto& [text, p] :
        {std::pair{"0.5", 0.5}, {"0.8", 0.8}, {"1", 1.0}, {"1.5", 1.5}, {"2", 2.0}}) {
@@ -77,53 +118,60 @@ Json lane_report(const Bench& bench, const Pairing& pairing, LaunchMode mode) {
           {"ci_hi", interval.high},
           {"confidence", pairing.confidence()},
           {"blocks", pairing.blocks().size()},
+          {"block_speedups", speedups},
+          {"empty_unit_us",
+           {{"reference", 1e6 * bench.duel->empty_reference()},
+            {"candidate", 1e6 * bench.duel->empty_candidate()}}},
           {"calls_per_unit", bench.duel->calls_per_unit()},
-          {"mode", mode == LaunchMode::graph ? "graph" : "stream"},
+          {"mode", chain.lane.mode == LaunchMode::graph ? "graph" : "stream"},
           {"verdict", verdicts}};
 }
 
-// One repetition. The chain of blocks lives in `pairing`, which outlasts the repetitions.
-void repeat(benchmark::State& state, Bench& bench, const Lane& lane, Pairing& pairing) {
+// One repetition: a block, or nothing once there are enough.
+void repeat(benchmark::State& state, Bench& bench, Chain& chain) {
   try {
-    if (!bench.decided && pairing.blocks().empty() && !bench.duel->select(lane.mode)) {
-      bench.lanes[lane.name] = nullptr;
-      bench.lanes[std::string(lane.name) + "_missing"] =
-          "one of the arms cannot be recorded as a graph";
+    if (!bench.decided && chain.pairing.blocks().empty() && chain.missing.empty()) {
+      chain.missing = bench.duel->select(chain.lane.mode);
     }
-    const bool missing = bench.lanes.contains(lane.name) && bench.lanes[lane.name].is_null();
-    if (bench.decided || missing || pairing.converged()) {
-      state.SkipWithError(bench.decided ? "decided" : missing ? "cannot be captured" : "converged");
-      return;
-    }
-    for (auto _ : state) {
+    if (bench.decided) return skip(state, "decided");
+    if (!chain.missing.empty()) return skip(state, chain.missing);
+    if (chain.pairing.converged()) return skip(state, "converged");
+    for ([[maybe_unused]] auto _ : state) {
       const Block block = bench.duel->block();
-      pairing.add(block);
-      const double calls = static_cast<double>(bench.duel->calls_per_unit());
+      chain.pairing.add(block);
+      const auto calls = static_cast<double>(bench.duel->calls_per_unit());
       state.SetIterationTime((block.b1 + block.b2) / 2 / calls);
       state.counters["reference_us"] = 1e6 * (block.a1 + block.a2) / 2 / calls;
       state.counters["speedup"] = std::exp(block.log_ratio());
     }
-    if (pairing.converged()) bench.lanes[lane.name] = lane_report(bench, pairing, lane.mode);
+    if (chain.pairing.converged()) bench.lanes[chain.lane.name] = lane_report(bench, chain);
   } catch (const Decided& decided) {
     bench.decided = decided;
-    state.SkipWithError(decided.what());
+    skip(state, "decided");
   }
 }
 
+// The blocks go to the JSON file; the console gets one line per lane at the end.
+class Quiet final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
 void run_benchmarks(Bench& bench, const std::string& program) {
   static const auto low = [](const std::vector<double>& v) {
-    return signed_rank_interval(v, 0.99).low;
+    return signed_rank_interval(v, confidence).low;
   };
   static const auto high = [](const std::vector<double>& v) {
-    return signed_rank_interval(v, 0.99).high;
+    return signed_rank_interval(v, confidence).high;
   };
-  std::vector<std::unique_ptr<Pairing>> pairings;
+  std::vector<std::unique_ptr<Chain>> chains;
   for (const Lane& lane : lanes()) {
-    pairings.push_back(std::make_unique<Pairing>(policy()));
-    Pairing& pairing = *pairings.back();
+    chains.push_back(std::make_unique<Chain>(Chain{lane}));
+    Chain& chain = *chains.back();
     benchmark::RegisterBenchmark(
         (bench.options.candidate + "/" + lane.name).c_str(),
-        [&bench, lane, &pairing](benchmark::State& state) { repeat(state, bench, lane, pairing); })
+        [&bench, &chain](benchmark::State& state) { repeat(state, bench, chain); })
         ->UseManualTime()
         ->Iterations(1)
         ->Repetitions(policy().max_blocks)
@@ -135,13 +183,16 @@ void run_benchmarks(Bench& bench, const std::string& program) {
   std::filesystem::path json = bench.file.entry().result;
   json.replace_extension("bench.json");
   std::vector<std::string> arguments{program, "--benchmark_out=" + json.string(),
-                                     "--benchmark_out_format=json",
-                                     "--benchmark_report_aggregates_only=false"};
+                                     "--benchmark_out_format=json"};
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());
   int argc = static_cast<int>(argv.size());
   benchmark::Initialize(&argc, argv.data());
-  benchmark::RunSpecifiedBenchmarks();
+  Quiet quiet;
+  benchmark::RunSpecifiedBenchmarks(&quiet);
+  for (const auto& chain : chains) {
+    if (!chain->missing.empty()) bench.missing[chain->lane.name] = chain->missing;
+  }
 }
 
 int finish(Bench& bench) {
@@ -157,7 +208,8 @@ int finish(Bench& bench) {
   }
   Json timing = {{"functional", is_functional()},
                  {"sizes", is_functional() ? "smoke" : "full"},
-                 {"lanes", bench.lanes}};
+                 {"lanes", bench.lanes},
+                 {"missing_lanes", bench.missing}};
   bench.file.json()["timing"] = timing;
   const std::string evidence = bench.file.json()["evidence"];
   bench.file.save("bench", "pass", evidence);

@@ -21,15 +21,16 @@ void SharedTensor::poison_slot(int64_t index) const {
 }
 
 int64_t SharedTensor::damaged_guard_bytes() const {
-  int64_t damaged = 0;
-  int64_t start = 0;
-  for (int64_t i = 0; i <= slots_; ++i) {
-    const int64_t end =
-        i < slots_ ? static_cast<int64_t>(data_offset_ + i * slot_stride_) : memory_.numel();
-    damaged += memory_.narrow(0, start, end - start).ne(0xFF).sum().item<int64_t>();
-    start = end + spec_.bytes();
-  }
-  return damaged;
+  const auto offset = static_cast<int64_t>(data_offset_),
+             stride = static_cast<int64_t>(slot_stride_);
+  const int64_t behind = offset + slots_ * stride;
+  const auto damaged = [](const at::Tensor& band) { return band.ne(0xFF).sum(); };
+  const at::Tensor between = memory_.narrow(0, offset, slots_ * stride)
+                                 .view({slots_, stride})
+                                 .narrow(1, spec_.bytes(), stride - spec_.bytes());
+  const at::Tensor total = damaged(memory_.narrow(0, 0, offset)) + damaged(between) +
+                           damaged(memory_.narrow(0, behind, memory_.numel() - behind));
+  return total.item<int64_t>();
 }
 
 protocol::Tensor SharedTensor::describe() const {

@@ -29,8 +29,8 @@ void judge_compilation(const Json& build) {
   const std::string status = build.at("status");
   if (status == "ok") return;
   const std::string diagnostics = build.at("diagnostics");
-  const std::string cause =
-      build.at("reason").is_null() ? first_error(diagnostics) : build.at("reason").get<std::string>();
+  const std::string cause = build.at("reason").is_null() ? first_error(diagnostics)
+                                                         : build.at("reason").get<std::string>();
   if (status == "unsupported") {
     throw Decided(Verdict::skipped, "the CPU backend cannot run it: " + cause);
   }

@@ -12,30 +12,40 @@
 
 namespace kb {
 
-/// How units are launched: every call on the stream, or one recorded graph.
+/// How the calls of a unit are launched: one by one on the stream, or as one recorded graph.
 enum class LaunchMode { stream, graph };
 
 class Duel {
  public:
-  /// Starts from two idle runners. Chooses how many calls make a unit of `unit_seconds`.
+  /// Starts from two idle runners. A unit is as many calls as take `unit_seconds`, each on a slot
+  /// of its own: own inputs, own poisoned output, so that nothing is found in a cache by
+  /// repetition.
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
        SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
        double unit_seconds);
 
-  /// Selects the launch mode for both arms. @return false if one of them cannot be recorded
-  bool select(LaunchMode mode);
-  /// One ABBA block on fresh inputs. @throws Decided if an output is wrong
+  /// Selects the launch mode for both arms and measures what an empty unit costs each.
+  /// @return "", or why one of the arms cannot be recorded
+  std::string select(LaunchMode mode);
+  /// One ABBA block; the candidate sees new inputs in each of its units. @throws Decided
   Block block();
 
   int64_t calls_per_unit() const { return work_->slots(); }
+  /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
+  double empty_reference() const { return empty_reference_; }
+  double empty_candidate() const { return empty_candidate_; }
 
  private:
   double unit(RunnerSession& runner);
-  void calibrate(double unit_seconds);
+  double net_unit(RunnerSession& runner, double empty);
+  double empty_unit(RunnerSession& runner);
+  void warm_up();
+  void set_slots(int64_t slots);
   void find_tolerances();
-  void expect();
+  void refresh();
   void verify();
+  void verify_output(int64_t slot, size_t output, const at::Tensor& got);
 
   const Task& task_;
   SizeBytes sizes_;
@@ -45,6 +55,7 @@ class Duel {
   RunnerSession& reference_;
   RunnerSession& candidate_;
   LaunchMode mode_ = LaunchMode::stream;
+  double empty_reference_ = 0, empty_candidate_ = 0;
   std::unique_ptr<Workload> work_;
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
   std::vector<Tolerance> tolerances_;              ///< per output

@@ -3,6 +3,7 @@
 #include "judge/process.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +52,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 [[noreturn]] void become(const ChildProcess::Options& options, int output, char* const* command,
                          char* const* environment) {
   setsid();
+  if (options.cpu) pin_to(*options.cpu);
   const int nothing = open("/dev/null", O_RDONLY);
   // Descriptors move up first, so that no dup2() overwrites one that is still needed.
   constexpr int high = 100;
@@ -148,6 +150,24 @@ std::string ChildProcess::how() const {
 }
 
 std::string ChildProcess::output() const { return log_.text(); }
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+void pin_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
 
 void own_descendants() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);

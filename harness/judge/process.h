@@ -32,6 +32,7 @@ class ChildProcess {
     std::vector<std::string> environment;  ///< the whole environment, "NAME=value"
     std::vector<int> descriptors;          ///< become 3, 4, ...; all others are closed
     std::filesystem::path directory;       ///< working directory
+    std::optional<int> cpu;                ///< the one core it may use
   };
 
   /// @throws std::runtime_error if the program cannot be started
@@ -59,6 +60,12 @@ class ChildProcess {
   CappedLog log_;
   std::thread reader_;
 };
+
+/// The cores this process may use.
+std::vector<int> allowed_cpus();
+
+/// Restricts this process to one core.
+void pin_to(int cpu);
 
 /// Makes orphans of runners children of this process, and kills runners when this process is
 /// interrupted. Call once, before the first ChildProcess.

@@ -77,6 +77,7 @@ RunnerSession::RunnerSession(const RunnerOptions& options, SharedMemory& memory)
   child.descriptors = {memory_->fd, memory.descriptor()};
   if (module >= 0) child.descriptors.push_back(module);
   child.directory = "/";
+  child.cpu = options.cpu;
   process_ = std::make_unique<ChildProcess>(child);
   if (module >= 0) close(module);
 }
@@ -141,7 +142,7 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
 void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
-    const uint32_t done = protocol::wait_change(page_.done, number - 1, 200us, 20ms);
+    const uint32_t done = protocol::wait_change(page_.done, number - 1, 20ms);
     if (done == number) return;
     if (done != number - 1) {
       end();

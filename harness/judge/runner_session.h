@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct RunnerOptions {
   std::vector<std::string> environment;  ///< "NAME=value"; a runner gets nothing else
   std::filesystem::path module;          ///< opened by the judge, handed over as a descriptor
   std::string who = "the candidate";     ///< subject of the evidence
+  std::optional<int> cpu;                ///< the one core it may use; none: all
   std::chrono::milliseconds start_timeout{120'000};
   std::chrono::milliseconds call_timeout{10'000};
 };

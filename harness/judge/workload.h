@@ -35,7 +35,6 @@ class Workload {
   void refill_weights(InputKind kind, at::Generator& rng);
   /// New inputs for one slot, and a poisoned output.
   void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
-  void poison_outputs(int64_t slot);
 
   /// Private copies of inputs and weights, in reference()'s order.
   std::vector<at::Tensor> arguments(int64_t slot) const;
@@ -45,8 +44,13 @@ class Workload {
   /// The private input called `name`.
   const at::Tensor& input(const std::string& name, int64_t slot) const;
 
-  /// @throws Decided if a guard band, an input or a weight of the slot was written to
-  void check_untouched(int64_t slot, const std::string& set) const;
+  /// Output `index` of a slot as it is now, in shared memory.
+  at::Tensor output(int64_t slot, size_t index) const;
+
+  /// @throws Decided if an input of the slot or a weight was written to
+  void check_inputs(int64_t slot, const std::string& set) const;
+  /// @throws Decided if something was written outside a tensor
+  void check_guards(const std::string& set) const;
 
  private:
   struct Slots {

@@ -13,13 +13,13 @@ namespace kb::protocol {
 using Clock = std::chrono::steady_clock;
 
 uint32_t wait_change(const std::atomic<uint32_t>& value, uint32_t old,
-                     std::chrono::nanoseconds spin, std::chrono::nanoseconds timeout) {
+                     std::chrono::nanoseconds timeout) {
   const auto start = Clock::now();
   while (true) {
     const uint32_t seen = value.load(std::memory_order_acquire);
     const auto waited = Clock::now() - start;
     if (seen != old || waited >= timeout) return seen;
-    if (waited < spin) {
+    if (waited < spin_time) {
       __builtin_ia32_pause();
       continue;
     }

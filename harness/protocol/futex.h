@@ -7,10 +7,18 @@
 
 namespace kb::protocol {
 
+/// How long a side polls. On a GPU machine times are taken across this wait and a sleeper wakes up
+/// to 50 us late, so both sides poll through a whole exchange; without a GPU cores are scarcer than
+/// time.
+#ifdef KB_CUDA
+inline constexpr std::chrono::nanoseconds spin_time = std::chrono::seconds(1);
+#else
+inline constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(200);
+#endif
+
 /// Waits until `value` differs from `old` or `timeout` has passed; returns the value last seen.
-/// @param spin how long to poll before sleeping; polling costs a core and saves about 50 us.
 uint32_t wait_change(const std::atomic<uint32_t>& value, uint32_t old,
-                     std::chrono::nanoseconds spin, std::chrono::nanoseconds timeout);
+                     std::chrono::nanoseconds timeout);
 
 /// Stores `next` and wakes the process that waits for it.
 void publish(std::atomic<uint32_t>& value, uint32_t next);

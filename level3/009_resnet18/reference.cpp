@@ -4,6 +4,7 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
+  TORCH_CHECK(1 <= s.width_div && s.width_div <= 64, "width_div must be 1 to 64");
   WeightTable table;
   auto conv = [&](const std::string& name, int64_t out, int64_t in, int64_t kernel) {
     table.specs.push_back(weight<float>(name + ".weight", {out, in, kernel, kernel}));

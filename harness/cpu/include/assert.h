@@ -3,13 +3,19 @@
 #include_next <assert.h>
 
 #ifndef NDEBUG
+#if defined(__CUDA__)
+#pragma clang force_cuda_host_device begin
+#endif
 namespace kb::cpu {
-[[noreturn]] __attribute__((visibility("default"))) void assert_failed(const char*, const char*,
-                                                                       int, const char*);
+[[noreturn]] __attribute__((visibility("default"))) void assert_failed(const char* expression,
+                                                                       const char* file, int line);
 }
+#if defined(__CUDA__)
+#pragma clang force_cuda_host_device end
+#endif
 #undef assert
 #define assert(...)               \
   (static_cast<bool>(__VA_ARGS__) \
        ? void(0)                  \
-       : ::kb::cpu::assert_failed(#__VA_ARGS__, __builtin_FILE(), __builtin_LINE(), __func__))
+       : ::kb::cpu::assert_failed(#__VA_ARGS__, __builtin_FILE(), __builtin_LINE()))
 #endif

@@ -6,6 +6,8 @@
 
 // nvcc's own header brings the C library in, and programs rely on it. In clang's syntax check it
 // may be called from kernels; the C++ library, some of whose headers it includes, may not.
+#include <cstddef>
+#include <cstdint>
 #if defined(__CUDA__)
 #pragma clang force_cuda_host_device begin
 #endif
@@ -19,8 +21,6 @@
 #include <memory>
 #endif
 
-#include <cstddef>
-#include <cstdint>
 #include <new>
 #include <type_traits>
 #include <utility>

@@ -75,7 +75,7 @@ void* DeviceMemory::allocate(std::size_t bytes, MemoryKind kind) {
     // At the end of its pages, so that the first byte behind the padding faults.
     result.data = result.pages + result.page_bytes - padded;
     std::memset(result.pages, 0xff, result.page_bytes);
-    if (open_ == 0) protect(result, false);
+    if (guarded && open_ == 0) protect(result, false);
   } else {
     void* data = nullptr;
     if (posix_memalign(&data, alignment, std::max<std::size_t>(bytes, 1)) != 0) return nullptr;
@@ -162,7 +162,7 @@ void* DeviceMemory::open_ipc(const void* handle) {
   poison(result.data, ipc.data_offset);
   poison(result.data + ipc.data_offset + ipc.data_bytes,
          ipc.map_bytes - ipc.data_offset - ipc.data_bytes);
-  if (open_ == 0) protect(result, false);
+  if (guarded && open_ == 0) protect(result, false);
   used_ += result.bytes;
   allocations_[reinterpret_cast<std::uintptr_t>(result.mapping)] = result;
   return result.data;

@@ -2,6 +2,8 @@
 // because it becomes the evidence of a verdict.
 #include "diagnostics.hpp"
 
+#include <assert.h>
+
 #include <unistd.h>
 
 #include <atomic>
@@ -104,7 +106,7 @@ void trap(const char* what, Site site) {
   fault(cudaErrorLaunchFailure, std::string(what) + " at " + place(site));
 }
 
-void assert_failed(const char* expression, const char* file, int line, const char*) {
+void assert_failed(const char* expression, const char* file, int line) {
   const std::string sentence =
       std::string("assertion `") + expression + "` failed at " + place({file, line});
   if (Worker::active()) fault(cudaErrorAssert, sentence);

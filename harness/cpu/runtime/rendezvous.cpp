@@ -1,5 +1,6 @@
 // Barriers and warp operations: lanes wait until all partners have come, the last one combines.
 #include <algorithm>
+#include <utility>
 
 #include "diagnostics.hpp"
 #include "grid_barrier.hpp"
@@ -37,13 +38,13 @@ void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, con
                                       std::to_string(position));
   auto& groups = groups_[warp];
   auto group = std::find_if(groups.begin(), groups.end(), [&](const WarpGroup& each) {
-    return each.mask == mask && each.combine == combine &&
+    return each.arrived != 0 && each.mask == mask && each.combine == combine &&
            (combine != converge || (each.site.line == site.line && each.site.file == site.file));
   });
   if (group == groups.end()) {
-    group = groups.emplace(groups.end());
+    group = std::find_if(groups.begin(), groups.end(),
+                         [](const WarpGroup& each) { return each.arrived == 0; });
     group->mask = mask;
-    group->arrived = 0;
     group->combine = combine;
     group->site = site;
     group->key = &warp_keys_[warp][warp_generation_[warp]++ % warp_keys_[warp].size()];
@@ -64,7 +65,7 @@ void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, con
 bool Worker::release_converging() {
   for (int warp = 0; warp * 32 < threads_; ++warp)
     for (WarpGroup& group : groups_[warp])
-      if (group.combine == converge) {
+      if (group.arrived != 0 && group.combine == converge) {
         complete(group, warp);
         return true;
       }
@@ -77,14 +78,11 @@ void Worker::complete(WarpGroup& group, int warp) {
     group.combine(group.data, group.arrived);
     order_release(group.key);
   }
-  for (unsigned rest = group.arrived; rest; rest &= rest - 1) {
+  --waiting_groups_;
+  for (unsigned rest = std::exchange(group.arrived, 0); rest; rest &= rest - 1) {
     const int lane = warp * 32 + __builtin_ctz(rest);
     if (lane != lane_) wake(lane);
   }
-  --waiting_groups_;
-  auto& groups = groups_[warp];
-  if (&group != &groups.back()) group = groups.back();
-  groups.pop_back();
 }
 
 void Worker::block_rendezvous(BlockCombine combine, void* data, const char* what, Site site) {

@@ -27,7 +27,10 @@ void __ubsan_on_report() {
   kb::cpu::on_undefined_behaviour(kind, message, file, static_cast<int>(line));
 }
 #elif defined(KB_SANITIZE_THREAD)
-const char* __tsan_default_options() { return "report_thread_leaks=0:history_size=4"; }
+const char* __tsan_default_options() { return "report_thread_leaks=0:exitcode=0"; }
+
+// The C library's lgamma writes a global that device code cannot see.
+const char* __tsan_default_suppressions() { return "race:lgamma\nrace:lgammaf\n"; }
 
 void __tsan_on_report(void* report) { kb::cpu::on_race(report); }
 #endif

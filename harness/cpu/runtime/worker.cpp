@@ -120,7 +120,8 @@ void Worker::run_block(std::uint64_t number) {
       each->assigned = -1;
       idle_.push_back(each);
     }
-    for (auto& groups : groups_) groups.clear();
+    for (auto& groups : groups_)
+      for (WarpGroup& group : groups) group.arrived = 0;
     for (Wait& wait : waits_) wait.what = nullptr;
     waiting_groups_ = 0;
     barrier_ = {};
@@ -221,9 +222,8 @@ void Worker::finish_lane() {
   --running_;
   live_[warp] &= ~bit;
   if (waiting_groups_ > 0) {
-    auto& groups = groups_[warp];
-    for (std::size_t i = groups.size(); i-- > 0;)
-      if (groups[i].arrived == (groups[i].mask & live_[warp])) complete(groups[i], warp);
+    for (WarpGroup& group : groups_[warp])
+      if (group.arrived != 0 && group.arrived == (group.mask & live_[warp])) complete(group, warp);
   }
   if (barrier_.arrived > 0) {
     block_data_[lane] = nullptr;

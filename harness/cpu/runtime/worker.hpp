@@ -109,7 +109,8 @@ class Worker {
   std::array<std::uint16_t, max_block> ready_{};
   unsigned ready_head_ = 0, ready_tail_ = 0;
   std::array<unsigned, 32> live_{};
-  std::array<std::vector<WarpGroup>, 32> groups_;
+  /// A warp has at most one open group per lane; those with no lane are free.
+  std::array<std::array<WarpGroup, 32>, 32> groups_;
   int waiting_groups_ = 0;
   BlockGroup barrier_;
   // ThreadSanitizer's keys. Consecutive barriers use different ones: a thread that leaves late must

@@ -34,7 +34,8 @@ class Compiler : public testing::Test {
   Outcome check(const std::string& source) {
     return run_command(
         environment("KB_CLANG") +
-        " -std=c++17 -x cuda --cuda-host-only -nocudainc -nocudalib -fsyntax-only -include "
+        " -std=c++17 -x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version "
+        "-Xclang -fcuda-allow-variadic-functions -fsyntax-only -include "
         "cuda_runtime.h -I" +
         environment("KB_CPU_INCLUDE") + " " + write(source));
   }

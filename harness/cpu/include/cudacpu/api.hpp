@@ -475,6 +475,11 @@ inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0,
                                     cudaStream_t = nullptr) {
   return kb::cpu::unknown_function("cudaLaunchKernel");
 }
+inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t = 0,
+                                               cudaStream_t = nullptr) {
+  return kb::cpu::unknown_function("cudaLaunchCooperativeKernel");
+}
+inline cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
   return kb::cpu::unknown_function("cudaFuncSetAttribute");
 }

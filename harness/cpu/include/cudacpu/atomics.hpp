@@ -1,10 +1,14 @@
-// Atomic functions as relaxed atomics of the CPU, and cached loads and stores as plain ones.
+// Atomic functions as atomics of the CPU, and cached loads and stores as plain ones.
 #pragma once
 #pragma GCC system_header
 
 #include <cstring>
 
 #include "core.hpp"
+
+// CUDA's atomics are relaxed and programs order them with fences. ThreadSanitizer does not know
+// fences, so here the atomics themselves order; it costs nothing on x86.
+#define KB_ATOMIC_ORDER __ATOMIC_ACQ_REL
 
 namespace kb::cpu {
 
@@ -46,7 +50,7 @@ T atomic_update(T* address, Update update) {
   auto* word = reinterpret_cast<Word*>(address);
   Word old = __atomic_load_n(word, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(word, &old, bits<Word>(T(update(bits<T>(old)))), true,
-                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+                                      KB_ATOMIC_ORDER, __ATOMIC_ACQUIRE)) {
   }
   return bits<T>(old);
 }
@@ -56,13 +60,13 @@ T atomic_update(T* address, Update update) {
 template <class T>
 T atomicAdd(T* address, kb::cpu::Same<T> value) {
   if constexpr (std::is_integral_v<T>)
-    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(address, value, KB_ATOMIC_ORDER);
   else
     return kb::cpu::atomic_update(address, [value](T old) { return old + value; });
 }
 template <class T>
 T atomicSub(T* address, kb::cpu::Same<T> value) {
-  return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
+  return __atomic_fetch_sub(address, value, KB_ATOMIC_ORDER);
 }
 template <class T>
 T atomicExch(T* address, kb::cpu::Same<T> value) {
@@ -78,15 +82,15 @@ T atomicMax(T* address, kb::cpu::Same<T> value) {
 }
 template <class T>
 T atomicAnd(T* address, kb::cpu::Same<T> value) {
-  return __atomic_fetch_and(address, value, __ATOMIC_RELAXED);
+  return __atomic_fetch_and(address, value, KB_ATOMIC_ORDER);
 }
 template <class T>
 T atomicOr(T* address, kb::cpu::Same<T> value) {
-  return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
+  return __atomic_fetch_or(address, value, KB_ATOMIC_ORDER);
 }
 template <class T>
 T atomicXor(T* address, kb::cpu::Same<T> value) {
-  return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
+  return __atomic_fetch_xor(address, value, KB_ATOMIC_ORDER);
 }
 inline unsigned atomicInc(unsigned* address, unsigned limit) {
   return kb::cpu::atomic_update(address,
@@ -101,8 +105,8 @@ T atomicCAS(T* address, kb::cpu::Same<T> expected, kb::cpu::Same<T> desired) {
   using Word = typename kb::cpu::Bits<sizeof(T)>::type;
   Word old = kb::cpu::bits<Word>(expected);
   if (!__atomic_compare_exchange_n(reinterpret_cast<Word*>(address), &old,
-                                   kb::cpu::bits<Word>(desired), false, __ATOMIC_RELAXED,
-                                   __ATOMIC_RELAXED))
+                                   kb::cpu::bits<Word>(desired), false, KB_ATOMIC_ORDER,
+                                   __ATOMIC_ACQUIRE))
     kb::cpu::yield();  // whoever holds the lock may be another thread of this block
   return kb::cpu::bits<T>(old);
 }

@@ -132,7 +132,5 @@ KB_CPU_API void yield();
 /// Tells once per place that a shuffle read from a lane which takes no part.
 KB_CPU_API void warn_absent_source(unsigned lane, const char* what, Site site);
 [[noreturn]] KB_CPU_API void trap(const char* what, Site site);
-[[noreturn]] KB_CPU_API void assert_failed(const char* expression, const char* file, int line,
-                                           const char* function);
 
 }  // namespace kb::cpu

@@ -14,6 +14,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __grid_constant__
 #define KB_DEVICE_FUNCTION __attribute__((host)) __attribute__((device))
+#define __noinline__      // also leaves the library's __attribute__((__noinline__)) valid
 #elif defined(KB_CU2CPP)  // the keywords reach the rewriter as tokens
 #define KB_DEVICE_FUNCTION
 #else

@@ -14,10 +14,14 @@ inline void __syncthreads(KB_AT) {
 inline void __syncwarp(unsigned mask = 0xffffffffu, KB_AT) {
   kb::cpu::warp_rendezvous(mask, nullptr, nullptr, "__syncwarp()", site);
 }
-// Real fences order the OS threads that run different blocks.
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+// Fences order the OS threads that run different blocks; under TSan there is only one.
+inline void __threadfence() {
+#if !defined(__SANITIZE_THREAD__)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+inline void __threadfence_block() { __threadfence(); }
+inline void __threadfence_system() { __threadfence(); }
 inline void __nanosleep(unsigned) { kb::cpu::yield(); }
 inline unsigned __activemask(KB_AT) { return kb::cpu::converged_lanes(site); }
 [[noreturn]] inline void __trap(KB_AT) { kb::cpu::trap("__trap()", site); }

@@ -169,13 +169,14 @@ KB_FEATURE(votes_and_match) {
 
 __global__ void warp_reduces(unsigned* out) {
   const unsigned lane = threadIdx.x;
-  out[0] = __reduce_add_sync(~0u, lane);
-  out[1] = __reduce_max_sync(~0u, lane * 7 % 32);
-  out[2] = __reduce_min_sync(~0u, lane + 3);
-  out[3] = __reduce_and_sync(~0u, lane | 0x100);
-  out[4] = __reduce_or_sync(~0u, 1u << lane);
-  out[5] = __reduce_xor_sync(~0u, lane == 9 ? 5u : 0u);
-  out[6] = unsigned(__reduce_min_sync(~0u, -int(lane)));
+  const unsigned results[7] = {__reduce_add_sync(~0u, lane),
+                               __reduce_max_sync(~0u, lane * 7 % 32),
+                               __reduce_min_sync(~0u, lane + 3),
+                               __reduce_and_sync(~0u, lane | 0x100),
+                               __reduce_or_sync(~0u, 1u << lane),
+                               __reduce_xor_sync(~0u, lane == 9 ? 5u : 0u),
+                               unsigned(__reduce_min_sync(~0u, -int(lane)))};
+  if (lane < 7) out[lane] = results[lane];
 }
 
 KB_FEATURE(warp_reduce_intrinsics) {

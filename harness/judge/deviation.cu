@@ -1,0 +1,80 @@
+// Each thread strides over the arrays; warps, then blocks, add up.
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "judge/deviation.h"
+
+namespace kb {
+namespace {
+
+constexpr int threads = 256;
+
+void check(cudaError_t error) {
+  if (error != cudaSuccess) {
+    throw std::runtime_error(std::string("cannot check an output: ") + cudaGetErrorString(error));
+  }
+}
+
+__device__ void add_element(Deviation& d, float got, float expected, float per_value) {
+  if (!isfinite(got) || !isfinite(expected)) {
+    ++d.not_finite;
+    return;
+  }
+  const double off = static_cast<double>(got) - static_cast<double>(expected);
+  d.error_squared += off * off;
+  d.expected_squared += static_cast<double>(expected) * expected;
+  d.max_excess = fmaxf(d.max_excess, fabsf(static_cast<float>(off)) - per_value * fabsf(expected));
+}
+
+__global__ void accumulate(const float* got, const float* expected, int64_t count, float per_value,
+                           Deviation* result) {
+  Deviation d{};
+  const int64_t stride = int64_t{gridDim.x} * threads;
+  const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
+  const int64_t vectors = count / 4;
+  for (int64_t i = first; i < vectors; i += stride) {
+    const float4 c = reinterpret_cast<const float4*>(got)[i];
+    const float4 y = reinterpret_cast<const float4*>(expected)[i];
+    add_element(d, c.x, y.x, per_value);
+    add_element(d, c.y, y.y, per_value);
+    add_element(d, c.z, y.z, per_value);
+    add_element(d, c.w, y.w, per_value);
+  }
+  for (int64_t i = vectors * 4 + first; i < count; i += stride) {
+    add_element(d, got[i], expected[i], per_value);
+  }
+  for (int offset = 16; offset > 0; offset /= 2) {
+    d.error_squared += __shfl_down_sync(~0u, d.error_squared, offset);
+    d.expected_squared += __shfl_down_sync(~0u, d.expected_squared, offset);
+    d.max_excess = fmaxf(d.max_excess, __shfl_down_sync(~0u, d.max_excess, offset));
+    d.not_finite += __shfl_down_sync(~0u, d.not_finite, offset);
+  }
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&result->error_squared, d.error_squared);
+  atomicAdd(&result->expected_squared, d.expected_squared);
+  // Both are at least zero, and such floats are ordered like their bits.
+  atomicMax(reinterpret_cast<int*>(&result->max_excess), __float_as_int(d.max_excess));
+  atomicAdd(&result->not_finite, d.not_finite);
+}
+
+}  // namespace
+
+Deviation measure_deviation(const float* got, const float* expected, int64_t count, float per_value,
+                            cudaStream_t stream) {
+  constexpr int blocks = 1024;
+  Deviation* device = nullptr;
+  check(cudaMallocAsync(reinterpret_cast<void**>(&device), sizeof(Deviation), stream));
+  check(cudaMemsetAsync(device, 0, sizeof(Deviation), stream));
+  accumulate<<<blocks, threads, 0, stream>>>(got, expected, count, per_value, device);
+  check(cudaGetLastError());
+  Deviation result{};
+  check(cudaMemcpyAsync(&result, device, sizeof result, cudaMemcpyDeviceToHost, stream));
+  check(cudaFreeAsync(device, stream));
+  check(cudaStreamSynchronize(stream));
+  return result;
+}
+
+}  // namespace kb
