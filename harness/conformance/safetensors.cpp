@@ -73,7 +73,8 @@ std::map<std::string, at::Tensor> read_safetensors(const std::filesystem::path& 
     std::string header(header_bytes, '\0');
     in.read(header.data(), static_cast<std::streamsize>(header_bytes));
     std::map<std::string, at::Tensor> tensors;
-    for (const auto& [key, entry] : Json::parse(header).items()) {
+    const Json parsed = Json::parse(header);
+    for (const auto& [key, entry] : parsed.items()) {
       if (key == "__metadata__") continue;
       name = key;
       tensors[key] = read_tensor(in, entry, sizeof header_bytes + header_bytes, file_bytes);

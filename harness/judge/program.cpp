@@ -35,6 +35,10 @@ void ProgramOptions::add_to(CLI::App& app) {
       ->check(CLI::IsMember({"default", "compat"}));
   app.add_option("--contract", contract, "precision contract")->check(CLI::IsMember({"fp32"}));
   app.add_option("--rng-seed", rng_seed, "hex seed of an earlier result, to see it again");
+  app.add_option("--reference-module", reference_module,
+                 "a module of the same task to time against, instead of the reference");
+  app.add_option("--report", report,
+                 "append the timing to this file of JSON lines, change no result");
   app.add_option("--call-timeout", call_timeout_s, "seconds that one call may take")
       ->envname("KB_CALL_TIMEOUT");
   app.add_option("--iterations", iterations, "calls per set of sizes")->check(CLI::PositiveNumber);

@@ -22,7 +22,9 @@ struct ProgramOptions {
   std::string candidate;
   std::string inputs = "default";
   std::string contract = "fp32";
-  std::string rng_seed;  ///< hex; empty: drawn from the kernel
+  std::string rng_seed;                    ///< hex; empty: drawn from the kernel
+  std::filesystem::path reference_module;  ///< timed instead of the reference: for A/A measurements
+  std::filesystem::path report;            ///< where timing goes instead of into the result file
   double call_timeout_s = 10;
   int iterations = 5;
 

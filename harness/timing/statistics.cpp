@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <numeric>
 
 namespace kb {
 namespace {
@@ -31,6 +33,30 @@ std::vector<double> signed_rank_distribution(size_t n) {
   return probability;
 }
 
+// P(|T| > t) for Student's t with an even or odd number of degrees of freedom (Abramowitz & Stegun
+// 26.7.3 and 26.7.4).
+double two_sided_tail(double t, int freedom) {
+  const double theta = std::atan(t / std::sqrt(static_cast<double>(freedom)));
+  const double c = std::cos(theta), s = std::sin(theta);
+  double term = 1, sum = 1;
+  for (int k = freedom % 2 == 0 ? 2 : 3; k <= freedom - 2; k += 2) {
+    term *= c * c * (k - 1) / k;
+    sum += term;
+  }
+  if (freedom % 2 == 0) return 1 - s * sum;
+  const double inside = freedom == 1 ? theta : theta + s * c * sum;
+  return 1 - inside * 2 / std::numbers::pi;
+}
+
+double student_quantile(double confidence, int freedom) {
+  double low = 0, high = 1e6;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (two_sided_tail(middle, freedom) > 1 - confidence ? low : high) = middle;
+  }
+  return high;
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -54,6 +80,16 @@ Interval signed_rank_interval(const std::vector<double>& values, double confiden
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (k == 0) return {-infinity, infinity};
   return {averages[k - 1], averages[averages.size() - k]};
+}
+
+Interval mean_interval(const std::vector<double>& values, double confidence) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (double v : values) squares += (v - mean) * (v - mean);
+  const double error = std::sqrt(squares / (n - 1) / n);
+  const double half = student_quantile(confidence, static_cast<int>(values.size()) - 1) * error;
+  return {mean - half, mean + half};
 }
 
 std::string speedup_verdict(const Interval& speedup, double p) {

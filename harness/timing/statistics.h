@@ -24,6 +24,10 @@ double hodges_lehmann(const std::vector<double>& values);
 /// with too few values for it the interval is the whole line.
 Interval signed_rank_interval(const std::vector<double>& values, double confidence);
 
+/// Student's t interval of the mean: for a handful of values that are each a median already.
+/// @pre at least two values
+Interval mean_interval(const std::vector<double>& values, double confidence);
+
 /// WIN if the interval lies above p, LOSS if it does not reach above p, else UNDECIDED.
 std::string speedup_verdict(const Interval& speedup, double p);
 

@@ -5,7 +5,8 @@ constexpr int tile = 128, slice = 16, threads = 256;
 // The convolution as a matrix product: weight [out_channels, depth] times the patches of x
 // [depth, pixels], where depth counts (channel, tap row, tap column) and a pixel is one
 // (sample, row, column) of y. A block computes a tile of it, each thread 8 x 8 elements, 16 apart.
-__global__ void conv(task::Sizes s, const float* x, const float* weight, float* y) {
+__global__ void __launch_bounds__(threads, 2)
+    conv(task::Sizes s, const float* x, const float* weight, float* y) {
   __shared__ float w_tile[slice][tile + 2], x_tile[slice][tile];  // + 2: no bank conflicts
   const int64_t width = s.width - s.kernel_size + 1;
   const int64_t area = width * (s.height - s.kernel_size + 1), pixels = s.batch_size * area;

@@ -6,26 +6,28 @@
 constexpr int tile = 128, slice = 16, threads = 256;
 
 // c = a * b * factor for matrices a [m, depth] and c [m, n], one product per blockIdx.z; b is
-// [depth, n], or [n, depth] if transposed. A block computes a tile of c, each thread 8 x 8
-// elements of it, 16 apart; what lies outside the matrices counts as zero.
-template <bool transposed>
-__global__ void matmul(const float* a, const float* b, float* c, int64_t m, int64_t n,
-                       int64_t depth, float factor) {
+// [depth, n], or [n, depth] for scores. A block computes a tile of c, each thread 8 x 8
+// elements of it, 16 apart; what lies outside the matrices counts as zero. Scores are sums of sums
+// of 256 products, since the softmax magnifies their rounding errors.
+template <bool scores>
+__global__ void __launch_bounds__(threads, scores ? 1 : 2)
+    matmul(const float* a, const float* b, float* c, int64_t m, int64_t n, int64_t depth,
+           float factor) {
   __shared__ float a_tile[slice][tile + 2], b_tile[slice][tile + 2];  // + 2: no bank conflicts
   a += blockIdx.z * m * depth;
   b += blockIdx.z * n * depth;
   c += blockIdx.z * m * n;
   const int64_t row0 = int64_t{blockIdx.y} * tile, column0 = int64_t{blockIdx.x} * tile;
   const int row = threadIdx.x / 16, column = threadIdx.x % 16;
-  float sum[8][8] = {};
+  float sum[8][8] = {}, total[8][8] = {};
   for (int64_t k0 = 0; k0 < depth; k0 += slice) {
     for (int i = threadIdx.x; i < tile * slice; i += threads) {
       const int64_t y = row0 + i / slice, k = k0 + i % slice;
       a_tile[i % slice][i / slice] = y < m && k < depth ? a[y * depth + k] : 0;
       // Neighbouring threads read neighbouring elements of b, whichever way it lies.
-      const int b_k = transposed ? i % slice : i / tile, b_x = transposed ? i / slice : i % tile;
+      const int b_k = scores ? i % slice : i / tile, b_x = scores ? i / slice : i % tile;
       const int64_t bk = k0 + b_k, x = column0 + b_x;
-      b_tile[b_k][b_x] = x < n && bk < depth ? b[transposed ? x * depth + bk : bk * n + x] : 0;
+      b_tile[b_k][b_x] = x < n && bk < depth ? b[scores ? x * depth + bk : bk * n + x] : 0;
     }
     __syncthreads();
     for (int k = 0; k < slice; ++k) {
@@ -37,11 +39,16 @@ __global__ void matmul(const float* a, const float* b, float* c, int64_t m, int6
       }
     }
     __syncthreads();
+    if (scores && k0 % 256 == 256 - slice) {
+      for (int i = 0; i < 8; ++i) {
+        for (int j = 0; j < 8; ++j) total[i][j] += sum[i][j], sum[i][j] = 0;
+      }
+    }
   }
   for (int i = 0; i < 8; ++i) {
     for (int j = 0; j < 8; ++j) {
       const int64_t y = row0 + row + 16 * i, x = column0 + column + 16 * j;
-      if (y < m && x < n) c[y * n + x] = sum[i][j] * factor;
+      if (y < m && x < n) c[y * n + x] = (total[i][j] + sum[i][j]) * factor;
     }
   }
 }

@@ -6,8 +6,9 @@ constexpr int tile = 128, slice = 16, threads = 256;
 // [depth, pixels], where depth counts (channel, tap row, tap column) and a pixel is one
 // (sample, row, column) of y. A block computes a tile of it, each thread 8 x 8 elements, 16 apart,
 // and applies both biases and the ReLU as it stores them.
-__global__ void conv_relu_bias(task::Sizes s, const float* x, const float* bias,
-                               const float* weight, const float* conv_bias, float* y) {
+__global__ void __launch_bounds__(threads, 2)
+    conv_relu_bias(task::Sizes s, const float* x, const float* bias, const float* weight,
+                   const float* conv_bias, float* y) {
   __shared__ float w_tile[slice][tile + 2], x_tile[slice][tile];  // + 2: no bank conflicts
   const int64_t width = s.width - s.kernel_size + 1;
   const int64_t area = width * (s.height - s.kernel_size + 1), pixels = s.batch_size * area;

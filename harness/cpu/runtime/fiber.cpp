@@ -12,7 +12,6 @@
 namespace kb::cpu {
 namespace {
 
-using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
@@ -27,30 +26,21 @@ constexpr std::size_t stack_size = 128 * 1024;
 // theirs too.
 std::atomic<int> guard_budget{12000};
 
-void start(transfer_t transfer);
-
-struct Handover {
-  Fiber* from;
-  Fiber* to;
-  void (*entry)(Fiber&);
-};
-
-void arrived(transfer_t transfer, Fiber& self) {
-  auto* handover = static_cast<Handover*>(transfer.data);
-  handover->from->context = transfer.fctx;
-  finish_switch(self.asan_stack, *handover->from);
-}
-
 void start(transfer_t transfer) {
   auto* handover = static_cast<Handover*>(transfer.data);
   Fiber& self = *handover->to;
   auto entry = handover->entry;
-  arrived(transfer, self);
+  arrive(transfer, self);
   entry(self);
   std::abort();  // an entry never returns: it would have nowhere to go
 }
 
 }  // namespace
+
+void prepare_fiber(Fiber& fiber) {
+  forget_stack(fiber);
+  fiber.context = make_fcontext(fiber.stack + fiber.stack_bytes, fiber.stack_bytes, start);
+}
 
 std::size_t stack_stride() { return stack_size + page; }
 
@@ -75,16 +65,6 @@ void attach_stack(Fiber& fiber, char* stacks, int index) {
 bool in_stack_guard(const Fiber& fiber, const void* address) {
   auto* at = static_cast<const char*>(address);
   return fiber.stack && at < fiber.stack && at >= fiber.stack - page;
-}
-
-void switch_fiber(Fiber& from, Fiber& to, void (*entry)(Fiber&)) {
-  if (!to.context) {
-    forget_stack(to);
-    to.context = make_fcontext(to.stack + to.stack_bytes, to.stack_bytes, start);
-  }
-  Handover handover{&from, &to, entry};
-  begin_switch(&from.asan_stack, to);
-  arrived(jump_fcontext(to.context, &handover), from);
 }
 
 }  // namespace kb::cpu

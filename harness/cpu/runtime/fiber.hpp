@@ -31,9 +31,8 @@ void attach_stack(Fiber& fiber, char* stacks, int index);
 /// True when `address` lies in the guard page below the fiber's stack.
 bool in_stack_guard(const Fiber& fiber, const void* address);
 
-/// Leaves `from` and continues `to`; returns when something switches back to `from`.
-/// @param entry  runs on a fresh `to`
-void switch_fiber(Fiber& from, Fiber& to, void (*entry)(Fiber&));
+/// Puts the start of a fresh fiber onto its stack.
+void prepare_fiber(Fiber& fiber);
 
 /// ThreadSanitizer knows CUDA threads by their fiber: thread i of every block runs on fiber i.
 #if defined(KB_SANITIZE_THREAD)

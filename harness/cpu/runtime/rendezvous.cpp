@@ -1,10 +1,8 @@
 // Barriers and warp operations: lanes wait until all partners have come, the last one combines.
-#include <algorithm>
-#include <utility>
-
 #include "diagnostics.hpp"
 #include "grid_barrier.hpp"
 #include "sanitizer.hpp"
+#include "switching.hpp"
 #include "worker.hpp"
 
 namespace kb::cpu {
@@ -29,26 +27,31 @@ void converge(void* const* data, unsigned present) {
 
 }  // namespace
 
-void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what,
-                             Site site) {
+__attribute__((always_inline)) inline void Worker::warp_rendezvous(unsigned mask,
+                                                                   WarpCombine combine, void* data,
+                                                                   const char* what, Site site) {
   const int lane = lane_, warp = lane / 32, position = lane % 32;
   if (!(mask >> position & 1))
     fault(cudaErrorLaunchFailure, std::string(what) + " at " + place(site) + ": the mask " +
                                       hex(mask) + " does not name the calling lane " +
                                       std::to_string(position));
-  auto& groups = groups_[warp];
-  auto group = std::find_if(groups.begin(), groups.end(), [&](const WarpGroup& each) {
-    return each.arrived != 0 && each.mask == mask && each.combine == combine &&
-           (combine != converge || (each.site.line == site.line && each.site.file == site.file));
-  });
-  if (group == groups.end()) {
-    group = std::find_if(groups.begin(), groups.end(),
-                         [](const WarpGroup& each) { return each.arrived == 0; });
+  WarpGroup* group = nullptr;
+  for (unsigned rest = open_[warp]; rest && !group; rest &= rest - 1) {
+    WarpGroup& each = groups_[warp][__builtin_ctz(rest)];
+    if (each.mask == mask && each.combine == combine &&
+        (combine != converge || (each.site.line == site.line && each.site.file == site.file)))
+      group = &each;
+  }
+  if (!group) {
+    const int slot = __builtin_ctz(~open_[warp]);
+    open_[warp] |= 1u << slot;
+    ++waiting_groups_;
+    group = &groups_[warp][slot];
     group->mask = mask;
+    group->arrived = 0;
     group->combine = combine;
     group->site = site;
     group->key = &warp_keys_[warp][warp_generation_[warp]++ % warp_keys_[warp].size()];
-    ++waiting_groups_;
   }
   const void* key = group->key;
   group->data[position] = data;
@@ -64,11 +67,13 @@ void Worker::warp_rendezvous(unsigned mask, WarpCombine combine, void* data, con
 
 bool Worker::release_converging() {
   for (int warp = 0; warp * 32 < threads_; ++warp)
-    for (WarpGroup& group : groups_[warp])
-      if (group.arrived != 0 && group.combine == converge) {
+    for (unsigned rest = open_[warp]; rest; rest &= rest - 1) {
+      WarpGroup& group = groups_[warp][__builtin_ctz(rest)];
+      if (group.combine == converge) {
         complete(group, warp);
         return true;
       }
+    }
   return false;
 }
 
@@ -79,13 +84,16 @@ void Worker::complete(WarpGroup& group, int warp) {
     order_release(group.key);
   }
   --waiting_groups_;
-  for (unsigned rest = std::exchange(group.arrived, 0); rest; rest &= rest - 1) {
+  open_[warp] &= ~(1u << (&group - groups_[warp].data()));
+  for (unsigned rest = group.arrived; rest; rest &= rest - 1) {
     const int lane = warp * 32 + __builtin_ctz(rest);
     if (lane != lane_) wake(lane);
   }
 }
 
-void Worker::block_rendezvous(BlockCombine combine, void* data, const char* what, Site site) {
+__attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine combine,
+                                                                    void* data, const char* what,
+                                                                    Site site) {
   const int lane = lane_;
   const void* key = &block_keys_[barrier_.generation % block_keys_.size()];
   if (barrier_.arrived == 0) {

@@ -95,4 +95,28 @@ inline void order_acquire([[maybe_unused]] const void* key) {
 #endif
 }
 
+/// What a fiber tells the one that it switches to.
+struct Handover {
+  Fiber* from;
+  Fiber* to;
+  void (*entry)(Fiber&);
+};
+
+/// First thing on `self` after a switch.
+inline void arrive(boost::context::detail::transfer_t transfer, Fiber& self) {
+  Fiber& from = *static_cast<Handover*>(transfer.data)->from;
+  from.context = transfer.fctx;
+  finish_switch(self.asan_stack, from);
+}
+
+/// Leaves `from` and continues `to`; returns when something switches back to `from`.
+/// @param entry  runs on a fresh `to` and never returns
+__attribute__((always_inline)) inline void switch_fiber(Fiber& from, Fiber& to,
+                                                        void (*entry)(Fiber&)) {
+  if (!to.context) prepare_fiber(to);
+  Handover handover{&from, &to, entry};
+  begin_switch(&from.asan_stack, to);
+  arrive(boost::context::detail::jump_fcontext(to.context, &handover), from);
+}
+
 }  // namespace kb::cpu

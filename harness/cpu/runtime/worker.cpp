@@ -9,6 +9,7 @@
 #include "diagnostics.hpp"
 #include "grid_barrier.hpp"
 #include "sanitizer.hpp"
+#include "switching.hpp"
 
 extern "C" {
 #define KB_CPU_BUILTIN(type, name) \
@@ -21,18 +22,8 @@ KB_CPU_BUILTIN(uint3, gridDim);
 }
 
 namespace kb::cpu {
-namespace {
 
 __thread Worker* active_worker = nullptr;
-
-std::uint64_t next_random(std::uint64_t& state) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
-
-}  // namespace
 
 Worker::Worker() {
   hub_.worker = this;
@@ -48,8 +39,6 @@ Worker& Worker::mine() {
   static thread_local Worker* worker = new Worker;
   return *worker;
 }
-
-Worker* Worker::active() { return active_worker; }
 
 void Worker::run(Launch& launch) {
   launch_ = &launch;
@@ -120,8 +109,7 @@ void Worker::run_block(std::uint64_t number) {
       each->assigned = -1;
       idle_.push_back(each);
     }
-    for (auto& groups : groups_)
-      for (WarpGroup& group : groups) group.arrived = 0;
+    open_.fill(0);
     for (Wait& wait : waits_) wait.what = nullptr;
     waiting_groups_ = 0;
     barrier_ = {};
@@ -152,27 +140,6 @@ Fiber& Worker::fiber_for(int lane) {
   Fiber* fiber = idle_.back();
   idle_.pop_back();
   return *fiber;
-}
-
-void Worker::switch_to(Fiber& to) {
-  Fiber& from = *current_;
-  current_ = &to;
-  switch_fiber(from, to, [](Fiber& self) { self.worker->lane_loop(); });
-}
-
-int Worker::next_unstarted() { return started_ < threads_ ? order_[started_++] : -1; }
-
-int Worker::next_ready() {
-  if (ready_head_ == ready_tail_) return -1;
-  if (schedule() == Schedule::random) {
-    const unsigned other = ready_head_ + next_random(random_) % (ready_tail_ - ready_head_);
-    std::swap(ready_[ready_head_ % max_block], ready_[other % max_block]);
-  }
-  return ready_[ready_head_++ % max_block];
-}
-
-void Worker::wake(int lane) {
-  ready_[ready_tail_++ % max_block] = static_cast<std::uint16_t>(lane);
 }
 
 // Body of every fiber. A fiber goes on starting fresh threads until one of them has to wait, so a
@@ -222,33 +189,15 @@ void Worker::finish_lane() {
   --running_;
   live_[warp] &= ~bit;
   if (waiting_groups_ > 0) {
-    for (WarpGroup& group : groups_[warp])
-      if (group.arrived != 0 && group.arrived == (group.mask & live_[warp])) complete(group, warp);
+    for (unsigned rest = open_[warp]; rest; rest &= rest - 1) {
+      WarpGroup& group = groups_[warp][__builtin_ctz(rest)];
+      if (group.arrived == (group.mask & live_[warp])) complete(group, warp);
+    }
   }
   if (barrier_.arrived > 0) {
     block_data_[lane] = nullptr;
     if (barrier_.arrived == static_cast<unsigned>(running_)) complete_block();
   }
-}
-
-void Worker::park(const Wait& wait) {
-  const int lane = lane_;
-  waits_[lane] = wait;
-  lane_ = -1;
-  int ready = next_ready();
-  if (ready < 0 && started_ == threads_ && release_converging()) ready = next_ready();
-  if (ready >= 0) {
-    if (ready != lane) switch_to(*home_[ready]);
-  } else if (const int fresh = next_unstarted(); fresh >= 0) {
-    Fiber& fiber = fiber_for(fresh);
-    fiber.assigned = fresh;
-    switch_to(fiber);
-  } else {
-    deadlock();
-  }
-  lane_ = lane;
-  kb_cpu_threadIdx = index_[lane];
-  waits_[lane].what = nullptr;
 }
 
 void Worker::yield() {

@@ -43,6 +43,11 @@ struct BlockGroup {
   std::uint64_t generation = 0;
 };
 
+class Worker;
+/// The calling OS thread's worker while it runs a kernel.
+extern
+    __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread Worker* active_worker;
+
 class Worker {
  public:
   Worker();
@@ -55,7 +60,7 @@ class Worker {
   /// still hold frames.
   static Worker& mine();
   /// The calling OS thread's worker while it runs a kernel, else null.
-  static Worker* active();
+  static Worker* active() { return active_worker; }
 
   void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what, Site site);
   void block_rendezvous(BlockCombine combine, void* data, const char* what, Site site);
@@ -111,6 +116,7 @@ class Worker {
   std::array<unsigned, 32> live_{};
   /// A warp has at most one open group per lane; those with no lane are free.
   std::array<std::array<WarpGroup, 32>, 32> groups_;
+  std::array<unsigned, 32> open_{};  ///< which of a warp's groups have lanes
   int waiting_groups_ = 0;
   BlockGroup barrier_;
   // ThreadSanitizer's keys. Consecutive barriers use different ones: a thread that leaves late must

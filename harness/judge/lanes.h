@@ -1,0 +1,57 @@
+// The lanes of a bench: which baselines a candidate is timed against, and how often.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/duel.h"
+#include "judge/program.h"
+#include "kb/task.h"
+#include "result/verdict.h"
+
+namespace kb {
+
+/// Times a candidate in every lane. `eager`: calls launched on the stream, as upstream times them;
+/// `graph`: both arms recorded as CUDA graphs. A stream launch carries a bias that belongs to the
+/// pair of processes and stays for its life, so where the lanes differ (launches matter) or a graph
+/// cannot be recorded, `eager` is pooled over fresh pairs.
+class Lanes {
+ public:
+  Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options);
+  ~Lanes();
+
+  /// Runs Google Benchmark, which owns the loop: one benchmark per lane and pair, one repetition
+  /// per block. Its JSON goes to `json`.
+  /// @throws Decided if a timed call goes wrong
+  void run(const std::string& program, const std::filesystem::path& json);
+
+  /// {"eager": {...}, "graph": {...}}: times per call, speed-up, interval.
+  const Json& report() const { return report_; }
+  /// {"graph": "why it is missing"}
+  const Json& missing() const { return missing_; }
+  /// Ends the runners. @return what the candidate's printed
+  std::string end();
+
+ private:
+  struct Chain;
+  void start_pair();
+  void begin(Chain& chain);
+  Json describe(const Chain& chain) const;
+  bool pool_wanted() const;
+  void pool();
+
+  const Task& task_;
+  const CandidateEntry& entry_;
+  const ProgramOptions& options_;
+  std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
+  std::unique_ptr<RunnerSession> reference_, candidate_;
+  std::unique_ptr<Duel> duel_;
+  std::vector<std::unique_ptr<Chain>> chains_;
+  std::optional<Decided> decided_;
+  Json report_ = Json::object();
+  Json missing_ = Json::object();
+};
+
+}  // namespace kb
