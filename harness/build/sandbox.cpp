@@ -43,11 +43,11 @@ enum Access : uint64_t {
   remove_file = 1u << 5,
   make_dir = 1u << 7,
   make_reg = 1u << 8,
-  refer = 1u << 13,     // version 2: rename or link between directories
-  truncate = 1u << 14,  // version 3
+  refer = 1u << 13,      // version 2: rename or link between directories
+  truncate = 1u << 14,   // version 3
+  ioctl_dev = 1u << 15,  // version 5
 };
 constexpr uint64_t all_of_version_1 = (1u << 13) - 1;
-constexpr uint64_t ioctl_dev = 1u << 15;  // version 5
 constexpr uint64_t both_tcp_accesses = 3;
 constexpr uint64_t both_scopes = 3;  // abstract unix sockets, signals
 
@@ -69,7 +69,7 @@ void allow(int ruleset, const std::string& path, uint64_t access, uint64_t handl
   if (fd < 0) return;  // what does not exist needs no rule
   struct stat status;
   if (fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode)) {
-    access &= execute | write_file | read_file | truncate;  // the only ones valid for a file
+    access &= execute | write_file | read_file | truncate | ioctl_dev;  // all that a file knows
   }
   const PathBeneath rule = {access & handled, fd};
   const long result = syscall(sys_add_rule, ruleset, rule_path_beneath, &rule, 0u);
@@ -105,6 +105,9 @@ int make_sandbox(const SandboxRules& rules) {
             read_file | write_file | truncate | read_dir | make_reg | make_dir | remove_file |
                 remove_dir | refer,
             handled);
+    }
+    for (const std::string& path : rules.write_files) {
+      allow(fd, path, read_file | read_dir | write_file | truncate | ioctl_dev, handled);
     }
     allow(fd, "/dev/null", read_file | write_file | truncate, handled);
   } catch (...) {

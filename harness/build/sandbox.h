@@ -1,4 +1,4 @@
-// Lets a compiler see only the files it needs, with the kernel's Landlock.
+// Lets a compiler or a candidate see only the files it needs, with the kernel's Landlock.
 #pragma once
 
 #include <string>
@@ -6,12 +6,14 @@
 
 namespace kb {
 
-/// What a sandboxed compiler may touch; everything else looks unreadable. Paths that do not exist
+/// What a sandboxed process may touch; everything else looks unreadable. Paths that do not exist
 /// are left out.
 struct SandboxRules {
   std::vector<std::string> read_directories;   ///< with everything below, also executable
   std::vector<std::string> read_files;         ///< also executable
   std::vector<std::string> write_directories;  ///< read, create, change, remove
+  /// Read and write, ioctl on devices; of a directory all files that are there, no new ones.
+  std::vector<std::string> write_files;
 };
 
 /// True if this kernel offers Landlock.

@@ -77,7 +77,8 @@ int time_candidate(int argc, char** argv, const Task& task) {
   const Json timing = {{"functional", is_functional()},
                        {"sizes", is_functional() ? "smoke" : "full"},
                        {"lanes", lanes.report()},
-                       {"missing_lanes", lanes.missing()}};
+                       {"missing_lanes", lanes.missing()},
+                       {"speed_of_light", lanes.speed_of_light()}};
   print(options.candidate, lanes.report());
   if (!options.report.empty()) {
     append_report(options.report, options.candidate, timing);

@@ -57,8 +57,10 @@ class CpuTensor final : public SharedTensor {
 
 class CpuMemory final : public SharedMemory {
  public:
-  CpuMemory() : fd_(memfd_create("kb-tensors", MFD_CLOEXEC)) {
-    TORCH_CHECK(fd_ >= 0, "cannot create shared memory: ", std::strerror(errno));
+  CpuMemory() : fd_(memfd_create("kb-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    // It grows with each tensor; a runner that could shrink it would make this process fault.
+    TORCH_CHECK(fd_ >= 0 && fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0,
+                "cannot create shared memory: ", std::strerror(errno));
   }
   ~CpuMemory() override { close(fd_); }
 

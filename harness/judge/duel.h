@@ -7,6 +7,7 @@
 
 #include "judge/compare.h"
 #include "judge/runner_session.h"
+#include "judge/work_count.h"
 #include "judge/workload.h"
 #include "timing/pairing.h"
 
@@ -31,6 +32,8 @@ class Duel {
   /// One ABBA block; the candidate sees new inputs in each of its units. @throws Decided
   Block block();
 
+  /// What one call cannot avoid.
+  Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
   int64_t calls_per_unit() const { return work_->slots(); }
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_; }

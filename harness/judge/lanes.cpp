@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "judge/reference_runner.h"
 
@@ -74,6 +75,15 @@ Json verdicts(const Interval& interval) {
   return out;
 }
 
+Peaks read_peaks(const std::filesystem::path& path) {
+  const Json peaks = read_json(path).at("peaks");
+  return {.bytes_per_second = peaks.at("copy_bytes_per_s"),
+          .flops_per_second = peaks.at("fp32_flops_per_s"),
+          .limit_bytes_per_second = peaks.at("limit_bytes_per_s"),
+          .limit_flops_per_second = peaks.at("limit_flops_per_s"),
+          .l2_bytes = peaks.at("l2_bytes")};
+}
+
 }  // namespace
 
 struct Lanes::Chain {
@@ -88,6 +98,8 @@ struct Lanes::Chain {
 
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options)
     : task_(task), entry_(entry), options_(options) {
+  const std::filesystem::path peaks = entry.build_dir / "peaks.json";
+  if (!is_functional() && std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
   if (is_functional()) return;
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
@@ -115,6 +127,34 @@ void Lanes::start_pair() {
   duel_ = std::make_unique<Duel>(task_, is_functional() ? task_.smoke : task_.full,
                                  options_.input_kind(), options_.seed(), *memory_, *reference_,
                                  *candidate_, is_functional() ? 0.0 : unit_seconds);
+  work_ = duel_->work();
+}
+
+// An output that is right in less time than the device can move its bytes was made elsewhere or
+// before.
+void Lanes::check_speed(double candidate_seconds) const {
+  if (!peaks_) return;
+  const auto calls = static_cast<double>(duel_->calls_per_unit());
+  const double limit = hard_floor(work_, calls, *peaks_);
+  constexpr double clock_slack = 0.97;
+  if (candidate_seconds >= clock_slack * limit) return;
+  throw Decided(Verdict::cheat, "a unit took " + std::to_string(1e3 * candidate_seconds) +
+                                    " ms, but the device needs " + std::to_string(1e3 * limit) +
+                                    " ms to move its bytes or do its arithmetic");
+}
+
+Json Lanes::speed_of_light() const {
+  if (!peaks_ || report_.empty()) return nullptr;
+  double best_ms = std::numeric_limits<double>::infinity();
+  for (const auto& [lane, report] : report_.items()) {
+    best_ms = std::min(best_ms, report["candidate_ms"].get<double>());
+  }
+  const Floor floor = floor_of(work_, *peaks_);
+  return {{"floor_ms", 1e3 * floor.seconds},
+          {"fraction", 1e3 * floor.seconds / best_ms},
+          {"bound", floor.bound},
+          {"bytes", work_.bytes},
+          {"flops", work_.flops}};
 }
 
 // Before a chain's first block: its pair of processes and its launch mode, or why there is none.
@@ -152,7 +192,9 @@ void Lanes::run(const std::string& program, const std::filesystem::path& json) {
         state.counters["reference_us"] = 1e6 * (block.a1 + block.a2) / 2 / calls;
         state.counters["speedup"] = std::exp(block.log_ratio());
       }
-      if (chain.pairing.converged() && chain.pair == 1) report_[chain.lane] = describe(chain);
+      if (!chain.pairing.converged()) return;
+      check_speed(chain.pairing.candidate_seconds());
+      if (chain.pair == 1) report_[chain.lane] = describe(chain);
     } catch (const Decided& decided) {
       decided_ = decided;
       skip(state, "decided");

@@ -10,6 +10,7 @@
 #include "judge/program.h"
 #include "kb/task.h"
 #include "result/verdict.h"
+#include "timing/speed_of_light.h"
 
 namespace kb {
 
@@ -31,6 +32,8 @@ class Lanes {
   const Json& report() const { return report_; }
   /// {"graph": "why it is missing"}
   const Json& missing() const { return missing_; }
+  /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
+  Json speed_of_light() const;
   /// Ends the runners. @return what the candidate's printed
   std::string end();
 
@@ -40,6 +43,7 @@ class Lanes {
   void begin(Chain& chain);
   Json describe(const Chain& chain) const;
   bool pool_wanted() const;
+  void check_speed(double candidate_seconds) const;
   void pool();
 
   const Task& task_;
@@ -50,6 +54,8 @@ class Lanes {
   std::unique_ptr<Duel> duel_;
   std::vector<std::unique_ptr<Chain>> chains_;
   std::optional<Decided> decided_;
+  std::optional<Peaks> peaks_;
+  Work work_;
   Json report_ = Json::object();
   Json missing_ = Json::object();
 };

@@ -171,6 +171,7 @@ void pin_to(int cpu) {
 
 void own_descendants() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_DUMPABLE, 0);  // no process of the same user may read or trace this one
   for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, on_interrupt);
 }
 

@@ -67,8 +67,9 @@ std::vector<int> allowed_cpus();
 /// Restricts this process to one core.
 void pin_to(int cpu);
 
-/// Makes orphans of runners children of this process, and kills runners when this process is
-/// interrupted. Call once, before the first ChildProcess.
+/// Makes orphans of runners children of this process, kills runners when this process is
+/// interrupted, and closes its memory to others of the same user. Call once, before the first
+/// ChildProcess.
 void own_descendants();
 
 }  // namespace kb

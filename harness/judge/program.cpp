@@ -41,6 +41,10 @@ void ProgramOptions::add_to(CLI::App& app) {
                  "append the timing to this file of JSON lines, change no result");
   app.add_option("--call-timeout", call_timeout_s, "seconds that one call may take")
       ->envname("KB_CALL_TIMEOUT");
+  app.add_option("--require-isolation", require_isolation,
+                 "full: judge nothing on a machine that lacks a layer of isolation")
+      ->envname("KB_REQUIRE_ISOLATION")
+      ->check(CLI::IsMember({"", "full"}));
   app.add_option("--iterations", iterations, "calls per set of sizes")->check(CLI::PositiveNumber);
 }
 
@@ -59,6 +63,7 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
   runner.environment = runner_environment();
   if (!cpu_schedule.empty()) runner.environment.push_back("KB_CPU_SCHEDULE=" + cpu_schedule);
   runner.module = entry.module;
+  runner.required_isolation = options.require_isolation;
   runner.call_timeout =
       std::chrono::milliseconds(static_cast<int64_t>(options.call_timeout_s * 1000));
   return runner;

@@ -27,6 +27,7 @@ struct ProgramOptions {
   std::filesystem::path report;            ///< where timing goes instead of into the result file
   double call_timeout_s = 10;
   int iterations = 5;
+  std::string require_isolation;  ///< "full", or empty for whatever the machine allows
 
   void add_to(CLI::App& app);
   InputKind input_kind() const;

@@ -10,8 +10,11 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "protocol/futex.h"
+#include "protocol/isolation.h"
+#include "result/files.h"
 #include "result/verdict.h"
 
 namespace kb {
@@ -21,12 +24,14 @@ using protocol::Op;
 using protocol::Status;
 
 struct RunnerSession::PageMemory {
-  PageMemory() : fd(memfd_create("kb-page", MFD_CLOEXEC)) {
+  PageMemory() : fd(memfd_create("kb-page", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
     void* memory = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, sizeof(protocol::Page)) == 0) {
       memory = mmap(nullptr, sizeof(protocol::Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
-    if (memory == MAP_FAILED) {
+    // A runner that could shrink it would make this process fault.
+    if (memory == MAP_FAILED ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
       throw std::runtime_error(std::string("cannot create shared memory: ") + std::strerror(errno));
     }
     page = new (memory) protocol::Page();
@@ -45,8 +50,22 @@ namespace {
 
 std::string bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
+// A copy that nobody can change any more and that shows no path.
+int sealed_copy(const std::filesystem::path& module) {
+  const std::string bytes = read_text(module);
+  const int fd = memfd_create("candidate", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0 || write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    throw std::runtime_error("cannot copy " + module.string() +
+                             " to memory: " + std::strerror(errno));
+  }
+  return fd;
+}
+
 const char* words(Op op) {
   switch (op) {
+    case Op::bind:
+      return "while its buffers were opened";
     case Op::prepare:
       return "in prepare()";
     case Op::run:
@@ -63,14 +82,7 @@ const char* words(Op op) {
 
 RunnerSession::RunnerSession(const RunnerOptions& options, SharedMemory& memory)
     : options_(options), memory_(std::make_unique<PageMemory>()), page_(*memory_->page) {
-  int module = -1;
-  if (!options.module.empty()) {
-    module = open(options.module.c_str(), O_RDONLY | O_CLOEXEC);
-    if (module < 0) {
-      throw std::runtime_error("cannot open " + options.module.string() + ": " +
-                               std::strerror(errno) + "; build again");
-    }
-  }
+  const int module = options.module.empty() ? -1 : sealed_copy(options.module);
   ChildProcess::Options child;
   child.command = options.command;
   child.environment = options.environment;
@@ -84,8 +96,26 @@ RunnerSession::RunnerSession(const RunnerOptions& options, SharedMemory& memory)
 
 RunnerSession::~RunnerSession() = default;
 
+// The runner is trusted until it has loaded the module, so its word on its walls counts now or
+// never.
+void RunnerSession::load() {
+  if (std::exchange(loaded_, true)) return;
+  try {
+    const protocol::Answer answer = call(Op::report, options_.start_timeout);
+    isolation_ = protocol::to_string(protocol::Isolation{answer.layers_wanted, answer.layers_held});
+  } catch (const Decided& failure) {
+    throw std::runtime_error(std::string("a runner cannot start: ") + failure.what());
+  }
+  if (options_.required_isolation == "full" && isolation_ != "full") {
+    throw std::runtime_error("full isolation is required, but this machine allows only " +
+                             isolation_ + "; nothing untrusted was run");
+  }
+  call(Op::load, options_.call_timeout);
+}
+
 void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
                          const std::vector<protocol::Tensor>& tensors) {
+  load();
   protocol::Request& request = page_.request;
   TORCH_CHECK(tensors.size() <= protocol::max_tensors, task.name, " has too many tensors");
   TORCH_CHECK(sizes.size() <= sizeof request.sizes, task.name, " has too large a Sizes");
@@ -94,7 +124,7 @@ void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
   std::copy(sizes.begin(), sizes.end(), request.sizes);
   request.tensor_count = static_cast<uint32_t>(tensors.size());
   std::copy(tensors.begin(), tensors.end(), request.tensors);
-  call(Op::bind, options_.start_timeout);
+  call(Op::bind, options_.call_timeout);
 }
 
 bool RunnerSession::prepare() { return call(Op::prepare, options_.call_timeout).prepared == 1; }
@@ -163,15 +193,20 @@ void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
   }
 }
 
-// The last line that the runner printed: on the CPU backend the essence of a fault report.
+// The last line that the CPU layer reported a fault in, else the last line printed at all.
 std::string RunnerSession::last_words() const {
-  std::string text = process_->output();
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  const size_t start = text.rfind('\n');
-  if (start != std::string::npos) text.erase(0, start + 1);
+  const std::string text = process_->output();
+  std::string last, fault;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find_first_not_of(' ') == std::string::npos) continue;
+    last = line;
+    if (line.starts_with("[kb-cpu] ")) fault = line;
+  }
+  if (!fault.empty()) last = fault;
   constexpr size_t enough = 600;
-  if (text.size() > enough) text = text.substr(0, enough) + " ...";
-  return text.empty() ? "" : ". It last printed: " + text;
+  if (last.size() > enough) last = last.substr(0, enough) + " ...";
+  return last.empty() ? "" : ". It last printed: " + last;
 }
 
 void RunnerSession::end() { process_->kill(); }

@@ -20,8 +20,9 @@ namespace kb {
 struct RunnerOptions {
   std::vector<std::string> command;      ///< program and arguments
   std::vector<std::string> environment;  ///< "NAME=value"; a runner gets nothing else
-  std::filesystem::path module;          ///< opened by the judge, handed over as a descriptor
+  std::filesystem::path module;          ///< the runner gets a copy, as a descriptor
   std::string who = "the candidate";     ///< subject of the evidence
+  std::string required_isolation;        ///< "full": less is an error before anything is loaded
   std::optional<int> cpu;                ///< the one core it may use; none: all
   std::chrono::milliseconds start_timeout{120'000};
   std::chrono::milliseconds call_timeout{10'000};
@@ -32,6 +33,10 @@ class RunnerSession {
   /// Starts the runner. @throws std::runtime_error if that fails on the judge's side
   RunnerSession(const RunnerOptions& options, SharedMemory& memory);
   ~RunnerSession();
+
+  /// "full", "partial(<missing layers>)" or "basic", as the runner said before it loaded anything;
+  /// empty before the first request.
+  const std::string& isolation() const { return isolation_; }
 
   /// Hands over sizes and tensors. @throws Decided
   void bind(const Task& task, const SizeBytes& sizes, const std::vector<protocol::Tensor>& tensors);
@@ -49,6 +54,7 @@ class RunnerSession {
 
  private:
   struct PageMemory;
+  void load();
   protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
   void await(uint32_t number, std::chrono::milliseconds timeout);
   std::string last_words() const;
@@ -58,6 +64,8 @@ class RunnerSession {
   protocol::Page& page_;
   std::unique_ptr<ChildProcess> process_;
   uint32_t number_ = 0;
+  bool loaded_ = false;
+  std::string isolation_;
   std::string doing_;
 };
 

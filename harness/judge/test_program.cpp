@@ -128,6 +128,7 @@ int finish(Judging& judging) {
   }
   if (judging.runner) {
     judging.runner->end();
+    judging.file.json()["isolation"] = judging.runner->isolation();
     save_log(judging.file.entry(), "correct", judging.runner->output());
   }
   judging.file.json()["correctness"] = judging.report;
@@ -159,7 +160,6 @@ int judge(int argc, char** argv, const Task& task) {
                     {"sets", Json::array()},
                     {"worst", nullptr}};
   judging.file.json()["category"] = task.category;
-  judging.file.json()["isolation"] = "basic";
   judging.file.json()["timing"] = nullptr;
   register_steps(judging);
   // A fault of the judge's own must end the program, not look like a failed test.

@@ -13,7 +13,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 1;
+inline constexpr uint32_t version = 2;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -23,10 +23,12 @@ inline constexpr int max_message = 512;
 // Descriptors that a runner inherits; all others are closed.
 inline constexpr int page_fd = 3;
 inline constexpr int data_fd = 4;
-inline constexpr int module_fd = 5;
+inline constexpr int module_fd = 5;  ///< a sealed copy of the candidate's module
 
 enum class Op : uint32_t {
   none,
+  report,   ///< say which layers of isolation hold; asked while nothing untrusted is loaded
+  load,     ///< load the candidate; from here on the runner is not trusted
   bind,     ///< open the buffers of `tensors`, forget the earlier ones
   prepare,  ///< call prepare() with the weights, if the candidate has one
   run,      ///< call launch() on slots [first_slot, first_slot + slots), in order, and wait
@@ -73,6 +75,8 @@ struct Request {
 struct Answer {
   Status status;
   int32_t cuda_error;
+  uint32_t layers_wanted;  ///< protocol::Layer bits; answer to `report`
+  uint32_t layers_held;
   uint32_t prepared;  ///< 1 if the candidate has a prepare()
   float event_ms;     ///< the runner's own view of a run or replay; for diagnosis only
   char message[max_message];

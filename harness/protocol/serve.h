@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "protocol/isolation.h"
 #include "protocol/page.h"
 
 namespace kb::protocol {
@@ -20,6 +21,10 @@ struct Failure : std::runtime_error {
 class Executor {
  public:
   virtual ~Executor() = default;
+  /// The layers that hold; a runner of trusted code wants none.
+  virtual Isolation isolation() const { return {}; }
+  /// Brings in the code that the other requests call.
+  virtual void load() {}
   virtual void bind(const Request& request) = 0;
   /// @return whether there was a prepare() to call
   virtual bool prepare() = 0;

@@ -54,6 +54,13 @@ Weight MappedTensor::as_weight() const {
 }
 
 Candidate::Candidate() {
+  check(cudaFree(nullptr), "initialising the device");
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
+  check(cudaEventCreate(&start_), "creating an event");
+  check(cudaEventCreate(&stop_), "creating an event");
+}
+
+void Candidate::load() {
   const std::string path = "/proc/self/fd/" + std::to_string(protocol::module_fd);
   void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw Failure(Status::load_failed, dlerror());
@@ -62,9 +69,6 @@ Candidate::Candidate() {
   if (launch_ == nullptr || prepare_ == nullptr) {
     throw Failure(Status::load_failed, "the module does not export kb_launch and kb_prepare");
   }
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
-  check(cudaEventCreate(&start_), "creating an event");
-  check(cudaEventCreate(&stop_), "creating an event");
 }
 
 void Candidate::bind(const protocol::Request& request) {

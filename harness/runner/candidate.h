@@ -32,8 +32,13 @@ class MappedTensor {
 /// Runs a candidate's module. Everything in this process is untrusted from the moment it is loaded.
 class Candidate final : public protocol::Executor {
  public:
-  /// Loads the module in descriptor module_fd. @throws protocol::Failure with the loader's words
+  /// Initialises CUDA; nothing untrusted is loaded yet. @throws protocol::Failure
   Candidate();
+
+  void set_isolation(protocol::Isolation isolation) { isolation_ = isolation; }
+  protocol::Isolation isolation() const override { return isolation_; }
+  /// Loads the module in descriptor module_fd. @throws protocol::Failure with the loader's words
+  void load() override;
 
   void bind(const protocol::Request& request) override;
   bool prepare() override;
@@ -48,6 +53,7 @@ class Candidate final : public protocol::Executor {
   template <class Work>
   float timed(Work work);
 
+  protocol::Isolation isolation_;
   Entry launch_ = nullptr;
   Entry prepare_ = nullptr;
   cudaStream_t stream_ = nullptr;

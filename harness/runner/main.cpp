@@ -1,31 +1,26 @@
-// kb_runner: a small process that loads one candidate and obeys a judge. Started by judges only.
-#include <sys/prctl.h>
-#include <sys/resource.h>
+// kb_runner: a small process that loads one candidate and obeys a judge. Started by judges only;
+// with --isolation it says which layers hold on this machine.
 #include <unistd.h>
 
-#include <csignal>
+#include <cstdio>
+#include <cstring>
 
 #include "protocol/serve.h"
 #include "runner/candidate.h"
+#include "runner/sandbox.h"
 
-namespace {
-
-// Everything that needs no candidate happens before one is loaded.
-void restrict_process() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  close_range(kb::protocol::module_fd + 1, ~0U, 0);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-}
-
-}  // namespace
-
-int main() {
-  restrict_process();
+int main(int argc, char** argv) {
+  kb::protocol::Isolation isolation = kb::runner::enter_sandbox();
+  if (argc == 2 && std::strcmp(argv[1], "--isolation") == 0) {
+    kb::runner::close_sandbox(isolation);
+    std::puts(kb::protocol::to_string(isolation).c_str());
+    return 0;
+  }
   kb::protocol::Page& page = kb::protocol::inherited_page();
   try {
     kb::runner::Candidate candidate;
+    kb::runner::close_sandbox(isolation);
+    candidate.set_isolation(isolation);
     kb::protocol::serve(page, candidate);
   } catch (const kb::protocol::Failure& failure) {
     kb::protocol::refuse(page, failure);

@@ -14,6 +14,7 @@ KB_PACKAGES=(
   "libbenchmark-dev|test -e /usr/include/benchmark/benchmark.h|times"
   "nlohmann-json3-dev|test -e /usr/include/nlohmann/json.hpp|reads and writes results"
   "libcli11-dev|test -e /usr/include/CLI/CLI.hpp|reads command lines"
+  "libseccomp-dev|test -e /usr/include/seccomp.h|keeps candidates from processes and networks"
   "libboost-context-dev|ls /usr/lib/*/libboost_context.so|CUDA threads on the CPU"
 )
 
@@ -22,6 +23,8 @@ kb_die() {
   printf '\nerror: %s\n' "$*" >&2
   exit 1
 }
+# A version as one number: 3.25.1 -> 3025
+kb_version() { printf '%s' "$1" | awk -F. '{print $1 * 1000 + $2}'; }
 
 kb_install_packages() {
   local missing=() entry name probe why
@@ -31,27 +34,54 @@ kb_install_packages() {
     missing+=("$name")
     printf '  missing: %-22s %s\n' "$name" "$why"
   done
-  [ ${#missing[@]} -eq 0 ] && { echo "  every package is there"; return; }
-  command -v apt-get >/dev/null || kb_die "this is no Debian or Ubuntu; install by your own means: ${missing[*]}"
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "  every package is there"
+  else
+    kb_apt_install "${missing[@]}"
+  fi
+  kb_check_versions
+}
+
+kb_apt_install() {
   local sudo=""
+  command -v apt-get >/dev/null || kb_die "this is no Debian or Ubuntu (there is no apt-get): install by your own means: $*"
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || kb_die "run as root (there is no sudo): apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || kb_die "you are not root and there is no sudo: have root run: apt-get install $*"
+    sudo true || kb_die "sudo refused: have root run: apt-get install $*"
     sudo=sudo
   fi
-  $sudo apt-get update -q || kb_die "apt-get update failed: is there a network? Then again, or install by hand: ${missing[*]}"
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
-    kb_die "apt-get could not install: ${missing[*]}"
+  # A failed update need not matter: other sources may be enough, and apt-get install decides.
+  $sudo apt-get update -q || echo "  apt-get update failed; trying with the package lists as they are"
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
+    kb_die "apt-get could not install $* (its message is above): is there a network? Then run this again"
+}
+
+kb_check_versions() {
+  local found
+  found=$(cmake --version | awk 'NR == 1 {print $3}')
+  [ "$(kb_version "$found")" -ge 3025 ] ||
+    kb_die "CMake $found is too old, 3.25 or newer is needed: pip install cmake and put it first on PATH"
+  found=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  [ "$(kb_version "$found")" -ge 3011 ] ||
+    kb_die "Python $found is too old, 3.11 or newer is needed: put a newer python3 first on PATH"
+  found=$("${CXX:-c++}" -dumpfullversion 2>/dev/null || echo 99)  # clang knows no such option
+  [ "$(kb_version "$found")" -ge 12000 ] ||
+    kb_die "g++ $found is too old, 12 or newer is needed: install one and set CXX to it"
 }
 
 # Sets KB_PRESET from KB_PRESET itself, from a GPU with nvcc, or to cpu.
 kb_choose_preset() {
   [ -n "${KB_PRESET:-}" ] && { echo "  preset $KB_PRESET (from KB_PRESET)"; return; }
   KB_PRESET=cpu
-  command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1 || { echo "  no GPU: preset cpu"; return 0; }
-  if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
-    echo "  a GPU but no nvcc: preset cpu. For the GPU install the CUDA toolkit, put nvcc on PATH, run again."
+  if ! nvidia-smi -L >/dev/null 2>&1; then
+    echo "  no GPU: preset cpu"
     return 0
   fi
+  if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+    echo "  a GPU but no nvcc: preset cpu. To use the GPU install the CUDA toolkit, put nvcc on PATH, run again."
+    return 0
+  fi
+  command -v nvcc >/dev/null || export PATH="$PATH:/usr/local/cuda/bin"
   local name capability
   name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)
@@ -61,43 +91,54 @@ kb_choose_preset() {
     8.9) KB_PRESET=l40s ;;
     9.0) [[ $name == *H200* ]] && KB_PRESET=h200 || KB_PRESET=h100 ;;
     10.0) KB_PRESET=b200 ;;
-    *) echo "  $name (compute capability $capability) has no preset (docs: CONTRIBUTING.md, \"Add a GPU\"): preset cpu" ;;
+    *) echo "  $name (compute capability $capability) has no preset yet (docs/adding-a-gpu.md)" ;;
   esac
   echo "  $name: preset $KB_PRESET"
 }
 
-kb_check_resources() {
-  local need_gb=6 free_kb memory_kb
-  [ "$KB_PRESET" != cpu ] && need_gb=16
-  free_kb=$(df -Pk . | awk 'NR == 2 {print $4}')
-  memory_kb=$(awk '/^MemTotal/ {print $2}' /proc/meminfo)
-  [ -d .venv ] || [ "$free_kb" -ge $((need_gb * 1000000)) ] ||
-    kb_die "$((free_kb / 1000000)) GB of disk are free here; LibTorch and the build take $need_gb GB"
-  [ "$memory_kb" -ge 3500000 ] ||
-    kb_die "$((memory_kb / 1000000)) GB of memory are too little; compiling against LibTorch needs 4 GB"
+kb_on_gpu() { [[ $KB_PRESET != cpu* ]]; }
+
+kb_have_torch() {
+  compgen -G '.venv/lib/python3*/site-packages/torch-*.dist-info/RECORD' >/dev/null || return 1
+  # Set up without a GPU, the wheel lacks the libraries that CUDA needs.
+  ! kb_on_gpu || .venv/bin/python -c 'import torch' 2>/dev/null
 }
 
-# A torch that CMake would find by itself (an active environment) is used as it is.
+kb_check_resources() {
+  local need_gb=1 free_kb memory_kb
+  [ -d "build/$KB_PRESET" ] || need_gb=3
+  if [ -z "${KB_TORCH_DIR:-}" ] && ! kb_have_torch; then
+    kb_on_gpu && need_gb=16 || need_gb=6
+  fi
+  free_kb=$(df -Pk . | awk 'NR == 2 {print $4}')
+  memory_kb=$(awk '/^MemTotal/ {print $2}' /proc/meminfo)
+  [ "$free_kb" -ge $((need_gb * 1000000)) ] ||
+    kb_die "$((free_kb / 1000000)) GB of disk are free in $PWD, but LibTorch and the build take $need_gb GB: make room"
+  [ "$memory_kb" -ge 3500000 ] ||
+    kb_die "$((memory_kb / 1000000)) GB of memory are too little: compiling against LibTorch needs 4 GB"
+  # Compiling or judging takes up to 1.5 GB a job.
+  KB_JOBS=$((memory_kb / 1500000))
+  [ "$KB_JOBS" -le "$(nproc)" ] || KB_JOBS=$(nproc)
+}
+
 kb_install_torch() {
-  local python=.venv/bin/python
-  if [ ! -x $python ]; then
-    python3 -m venv .venv || kb_die "python3 -m venv .venv failed; on Debian: apt-get install python3-venv"
+  local python=.venv/bin/python deps=()
+  if ! $python -m pip --version >/dev/null 2>&1; then
+    python3 -m venv .venv || kb_die "python3 -m venv .venv failed; on Debian and Ubuntu: apt-get install python3-venv"
   fi
   if ! $python -c 'import jinja2, pytest' 2>/dev/null; then
     $python -m pip install -q --disable-pip-version-check -r tools/report-requirements.txt ||
-      kb_die "pip could not install jinja2 and pytest: is there a network?"
+      kb_die "pip could not install Jinja2 and pytest (its message is above): is there a network? Then run this again"
   fi
   if [ -n "${KB_TORCH_DIR:-}" ]; then
     echo "  LibTorch: $KB_TORCH_DIR (from KB_TORCH_DIR)"
-  elif compgen -G '.venv/lib/python3*/site-packages/torch/lib/libtorch_cpu.so' >/dev/null; then
+  elif kb_have_torch; then
     echo "  LibTorch is in .venv"
   else
-    local deps=--no-deps
-    [ "$KB_PRESET" != cpu ] && deps=
-    echo "  installing the PyTorch wheel into .venv (about 0.6 GB to download, 1.3 GB on disk; with a GPU 5 GB)"
-    # shellcheck disable=SC2086
-    $python -m pip install --disable-pip-version-check $deps -r tools/torch-requirements.txt ||
-      kb_die "pip could not install PyTorch: is there a network? A wheel elsewhere: KB_TORCH_DIR=<site-packages>/torch"
+    kb_on_gpu || deps=(--no-deps)
+    echo "  installing the PyTorch wheel into .venv (0.6 GB to download, 1.3 GB on disk; for a GPU 3 and 8 GB)"
+    $python -m pip install --disable-pip-version-check "${deps[@]}" -r tools/torch-requirements.txt ||
+      kb_die "pip could not install PyTorch (its message is above): is there a network? Then run this again, or set KB_TORCH_DIR=<site-packages>/torch"
   fi
 }
 
@@ -116,5 +157,6 @@ kb_setup() {
 
 kb_build() {
   kb_say "build"
-  cmake --build --preset "$KB_PRESET" || kb_die "the build failed; the message above names the file"
+  cmake --build --preset "$KB_PRESET" -j "$KB_JOBS" ||
+    kb_die "the build failed; the message above names the file. Run this again to continue where it stopped"
 }

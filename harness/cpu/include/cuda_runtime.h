@@ -36,7 +36,16 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cudacpu/api.hpp"
+#include "cudacpu/core.hpp"
+
+#if defined(__CUDA__)
+#pragma clang force_cuda_host_device end
+#endif
+#include "cudacpu/api.hpp"  // not for kernels: there it would be a call of host code
+#if defined(__CUDA__)
+#pragma clang force_cuda_host_device begin
+#endif
+
 #include "cudacpu/atomics.hpp"
 #include "cudacpu/math.hpp"
 #include "cudacpu/warp.hpp"

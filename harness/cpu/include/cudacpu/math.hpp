@@ -3,7 +3,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,15 @@
+// Counts what a task cannot avoid by watching its reference run once.
+#pragma once
+
+#include <vector>
+
+#include "kb/task.h"
+#include "timing/speed_of_light.h"
+
+namespace kb {
+
+/// Bytes from the declared tensors, multiply-adds from the operators that the reference calls.
+/// @param arguments inputs and weights, as for task.reference()
+Work count_work(const Task& task, const SizeBytes& sizes, const std::vector<at::Tensor>& arguments);
+
+}  // namespace kb

@@ -1,0 +1,17 @@
+// Walls around a runner, put up while it is still trusted.
+#pragma once
+
+#include "protocol/isolation.h"
+
+namespace kb::runner {
+
+/// Gives up privileges, memory, namespaces and files, as far as this machine lets it. Call it first
+/// of all: the process that returns may be a grandchild of the one that called, and threads that
+/// run already would keep what they have.
+protocol::Isolation enter_sandbox();
+
+/// Denies system calls to all threads; for when CUDA is initialised, which needs some of them. Adds
+/// its layer to `isolation`.
+void close_sandbox(protocol::Isolation& isolation);
+
+}  // namespace kb::runner

@@ -1,0 +1,92 @@
+// A list of what is denied: the driver's own calls change from release to release, and what matters
+// is that nothing reaches another process, outlives this one or slows down the judge.
+#include "runner/system_calls.h"
+
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <initializer_list>
+#include <memory>
+
+#include "protocol/isolation.h"
+
+namespace kb::runner {
+namespace {
+
+using Filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
+
+// clang-format off
+constexpr std::initializer_list<const char*> denied = {
+    // Other programs and processes; clone() follows below.
+    "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev",
+    "process_madvise", "process_mrelease", "pidfd_open", "pidfd_getfd", "pidfd_send_signal",
+    "kcmp", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "migrate_pages", "move_pages",
+    // Networks, and ways to hand descriptors around.
+    "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmsg",
+    "sendmmsg", "recvmsg", "recvmmsg",
+    // Memory that other processes can find, and that no limit counts.
+    "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd",
+    "msgrcv", "msgctl", "mq_open", "mq_unlink", "memfd_create", "memfd_secret",
+    // Where the judge's and the reference's processes run. Threads inherit the runner's core.
+    "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "ioprio_set",
+    // Namespaces, mounts, the machine as a whole.
+    "unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount",
+    "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "swapon", "swapoff", "reboot",
+    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "acct",
+    "quotactl", "quotactl_fd", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
+    "sethostname", "setdomainname", "syslog", "name_to_handle_at", "open_by_handle_at",
+    "fanotify_init", "lookup_dcookie",
+    // Kernel interfaces with a history, and ways around this filter.
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
+    "io_uring_register", "keyctl", "add_key", "request_key", "seccomp", "personality",
+    "modify_ldt", "vmsplice", "vhangup"};
+// clang-format on
+
+bool deny(const Filter& filter, const char* name) {
+  const int number = seccomp_syscall_resolve_name(name);
+  // Calls that this release of the library or this machine does not know cannot be named.
+  return number < 0 || seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), number, 0) == 0;
+}
+
+bool deny_if(const Filter& filter, int number, scmp_arg_cmp condition, int error = EPERM) {
+  return seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(error), number, 1, &condition) == 0;
+}
+
+bool deny_by_arguments(const Filter& filter) {
+  const auto self = static_cast<scmp_datum_t>(getpid());
+  return
+      // Threads yes, processes no. clone3() hides its flags in memory; libc falls back to clone().
+      deny_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) &&
+      seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
+      // raise() and abort() signal their own process.
+      deny_if(filter, SCMP_SYS(kill), SCMP_A0(SCMP_CMP_NE, self)) &&
+      deny_if(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self)) &&
+      deny_if(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0)) &&
+      deny_if(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) &&
+      deny_if(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0)) &&
+      // The runner dies with its judge and shows its memory to nobody.
+      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) &&
+      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PTRACER)) &&
+      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_CHILD_SUBREAPER));
+}
+
+}  // namespace
+
+uint32_t deny_system_calls() {
+  const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  if (filter == nullptr) return 0;
+  // CUDA's threads are there already.
+  if (seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) != 0) return 0;
+  for (const char* name : denied) {
+    if (!deny(filter, name)) return 0;
+  }
+  if (!deny_by_arguments(filter) || seccomp_load(filter.get()) != 0) return 0;
+  return protocol::system_calls;
+}
+
+}  // namespace kb::runner

@@ -1,0 +1,145 @@
+"""kb_reference as its users run it: lists tasks, runs references on given tensors, refuses bad ones.
+
+Environment: KB_REFERENCE, the program; KB_SOURCE_DIR, the checkout.
+"""
+
+import array
+import json
+import math
+import os
+import pathlib
+import struct
+import subprocess
+
+import pytest
+
+PROGRAM = os.environ["KB_REFERENCE"]
+SOURCE_DIR = pathlib.Path(os.environ["KB_SOURCE_DIR"])
+RELU = ["--task", "level1/019_relu", "--size", "batch_size=2", "--size", "dim=3"]
+
+Tensors = dict[str, tuple[str, list[int], bytes]]
+
+
+def run(*args: str) -> subprocess.CompletedProcess[str]:
+    """Runs kb_reference and returns what it said."""
+    return subprocess.run([PROGRAM, *args], capture_output=True, text=True, check=False)
+
+
+def write(path: pathlib.Path, tensors: Tensors) -> pathlib.Path:
+    """Writes a safetensors file from name -> (dtype, shape, little-endian data)."""
+    header, data = {}, b""
+    for name, (dtype, shape, raw) in tensors.items():
+        offsets = [len(data), len(data) + len(raw)]
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": offsets}
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    return path
+
+
+def read(path: pathlib.Path) -> Tensors:
+    """Reads a safetensors file back."""
+    raw = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", raw)
+    header, data = json.loads(raw[8 : 8 + length]), raw[8 + length :]
+    return {
+        name: (entry["dtype"], entry["shape"], data[slice(*entry["data_offsets"])])
+        for name, entry in header.items()
+    }
+
+
+def floats(*values: float) -> bytes:
+    """Packs fp32 values."""
+    return array.array("f", values).tobytes()
+
+
+@pytest.fixture(name="x")
+def fixture_x(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A [2, 3] input for relu."""
+    values = floats(-1, 2, -3, 4, math.inf, -0.5)
+    return write(tmp_path / "x.safetensors", {"input.0": ("F32", [2, 3], values)})
+
+
+def test_runs_a_reference_on_given_tensors(x: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out.safetensors"
+    done = run(*RELU, "--in", str(x), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    dtype, shape, raw = read(out)["output"]
+    assert (dtype, shape) == ("F32", [2, 3])
+    assert list(array.array("f", raw)) == [0, 2, 0, 4, math.inf, 0]
+
+
+def test_lists_every_task_folder() -> None:
+    done = run("--list")
+    assert done.returncode == 0, done.stderr
+    tasks = {task["name"]: task for task in json.loads(done.stdout)}
+    folders = {f"{p.parent.name}/{p.name}" for p in SOURCE_DIR.glob("level[1-4]/[0-9]*")}
+    assert set(tasks) == folders
+    norm = tasks["level1/040_layer_norm"]
+    assert norm["sizes"] == {"batch_size": 16, "features": 64, "dim1": 256, "dim2": 256}
+    assert [w["tensor"] for w in norm["weights"]] == ["param.ln.weight", "param.ln.bias"]
+    assert norm["outputs"] == [
+        {"name": "y", "tensor": "output", "shape": [16, 64, 256, 256], "dtype": "float32"}
+    ]
+
+
+@pytest.mark.parametrize("inputs", ["default", "compat"])
+def test_makes_inputs_that_a_seed_repeats(inputs: str, tmp_path: pathlib.Path) -> None:
+    files = [tmp_path / name for name in ("a", "b", "c")]
+    for file, seed in zip(files, ("7", "7", "8")):
+        done = run(*RELU, "--make-inputs", seed, "--inputs", inputs, "--out", str(file))
+        assert done.returncode == 0, done.stderr
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].read_bytes() != files[2].read_bytes()
+    values = array.array("f", read(files[0])["input.0"][2])
+    assert all(0 <= v < 1 for v in values) == (inputs == "compat")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--task", "level1/999_none"], "no task is called"),
+        (["--task", "level1/019_relu", "--size", "dims=3"], "no size is named 'dims'"),
+        (["--task", "level1/019_relu", "--size", "dim=x"], "takes an integer"),
+        (["--task", "level1/019_relu", "--size", "dim"], "NAME=VALUE"),
+        (["--task", "level1/019_relu", "--size", "dim=-3"], "negative"),
+        ([], "--task"),
+    ],
+)
+def test_bad_arguments_are_named(
+    args: list[str], message: str, x: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    done = run(*args, "--in", str(x), "--out", str(tmp_path / "out"))
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        ({}, "lacks the tensor 'input.0'"),
+        ({"input.0": ("F32", [3, 2], floats(*range(6)))}, "must have the shape"),
+        ({"input.0": ("F64", [2, 3], b"\0" * 48)}, "must be float32"),
+        (
+            {"input.0": ("F32", [2, 3], floats(*range(6))), "input.1": ("F32", [1], floats(1))},
+            "'input.1'",
+        ),
+        ({"input.0": ("F32", [2, 3], floats(1))}, "offsets do not fit"),
+        ({"input.0": ("Q4", [2, 3], floats(*range(6)))}, "dtype Q4"),
+    ],
+)
+def test_bad_tensors_are_named(tensors: Tensors, message: str, tmp_path: pathlib.Path) -> None:
+    file = write(tmp_path / "bad.safetensors", tensors)
+    done = run(*RELU, "--in", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode != 0
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"\x10", b"\xff" * 8, struct.pack("<Q", 4) + b"nope"])
+def test_a_broken_file_is_an_error(content: bytes, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "broken.safetensors"
+    file.write_bytes(content)
+    done = run(*RELU, "--in", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert "broken.safetensors" in done.stderr

@@ -1,0 +1,76 @@
+// Blocks, drift and the stopping rule.
+#include "timing/pairing.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace kb {
+namespace {
+
+// A block of arms that take `a` and `b`, on a machine that slows down by `drift` with every unit.
+Block drifting(double a, double b, double drift, int& unit) {
+  const auto next = [&](double seconds) { return seconds * (1 + drift * unit++); };
+  Block block{};
+  block.a1 = next(a);
+  block.b1 = next(b);
+  block.b2 = next(b);
+  block.a2 = next(a);
+  return block;
+}
+
+TEST(Block, CancelsLinearDrift) {
+  int unit = 0;
+  EXPECT_NEAR(std::exp(drifting(3e-3, 2e-3, 1e-3, unit).log_ratio()), 1.5, 1e-5);
+}
+
+TEST(Pairing, StopsWhenTheIntervalIsNarrow) {
+  Pairing pairing({.min_blocks = 12, .max_blocks = 60});
+  int unit = 0;
+  for (int i = 0; i < 11; ++i) pairing.add(drifting(1e-3, 1e-3, 0, unit));
+  EXPECT_FALSE(pairing.converged()) << "before min_blocks";
+  pairing.add(drifting(1e-3, 1e-3, 0, unit));
+  EXPECT_TRUE(pairing.converged());
+  EXPECT_DOUBLE_EQ(pairing.speedup(), 1.0);
+}
+
+TEST(Pairing, GoesOnWhileTheIntervalIsWideAndStopsAtTheLimits) {
+  std::mt19937_64 rng(3);
+  std::normal_distribution<double> noise(1.0, 0.1);
+  Pairing by_count({.min_blocks = 12, .max_blocks = 60, .max_seconds = 1e9});
+  Pairing by_time({.min_blocks = 12, .max_blocks = 1000, .max_seconds = 0.1});
+  int counted = 0, timed = 0;
+  while (!by_count.converged()) by_count.add({noise(rng), 1, 1, noise(rng)}), ++counted;
+  while (!by_time.converged()) by_time.add({1e-3 * noise(rng), 1e-3, 1e-3, 1e-3}), ++timed;
+  EXPECT_EQ(counted, 60);
+  EXPECT_NEAR(timed, 25, 2);
+}
+
+TEST(Pairing, ReportsTheMedianOfEachArm) {
+  Pairing pairing({});
+  pairing.add({1, 10, 30, 3});
+  EXPECT_DOUBLE_EQ(pairing.reference_seconds(), 2);
+  EXPECT_DOUBLE_EQ(pairing.candidate_seconds(), 20);
+}
+
+// Whether the interval lies above or below 1 must not change when it stops.
+TEST(Pairing, DoesNotStopOnTheVerdict) {
+  std::mt19937_64 rng(11);
+  std::normal_distribution<double> noise(0.0, 0.02);
+  std::vector<double> logs;
+  for (int i = 0; i < 60; ++i) logs.push_back(noise(rng));
+  const auto blocks_until_done = [&](double true_log_ratio) {
+    Pairing pairing({.max_seconds = 1e9});
+    for (double log : logs) {
+      if (pairing.converged()) break;
+      const double b = std::exp(-(log + true_log_ratio));
+      pairing.add({1, b, b, 1});
+    }
+    return pairing.blocks().size();
+  };
+  EXPECT_EQ(blocks_until_done(0.0), blocks_until_done(0.5));
+}
+
+}  // namespace
+}  // namespace kb

@@ -1,0 +1,20 @@
+// Bounds of time.
+#include "timing/speed_of_light.h"
+
+#include <algorithm>
+
+namespace kb {
+
+Floor floor_of(const Work& work, const Peaks& peaks) {
+  const double memory = work.bytes / peaks.bytes_per_second;
+  const double compute = work.flops / peaks.flops_per_second;
+  return {std::max(memory, compute), memory >= compute ? "memory" : "compute"};
+}
+
+double hard_floor(const Work& work, double calls, const Peaks& peaks) {
+  const double bytes = std::max(0.0, calls * work.bytes - 2 * peaks.l2_bytes);
+  return std::max(bytes / peaks.limit_bytes_per_second,
+                  calls * work.flops / peaks.limit_flops_per_second);
+}
+
+}  // namespace kb

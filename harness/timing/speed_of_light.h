@@ -1,0 +1,40 @@
+// What no implementation of a task can beat on a device: bytes it must move, arithmetic it must do.
+// After SOL-ExecBench's SOLAR (https://github.com/NVlabs/SOLAR), with measured instead of printed
+// peaks.
+#pragma once
+
+#include <string>
+
+namespace kb {
+
+/// What one call cannot avoid: every input and weight read once, every output written once, and the
+/// multiply-adds of its matrix products and convolutions (counted as two operations each).
+struct Work {
+  double bytes = 0;
+  double flops = 0;
+};
+
+/// What a device does at best. Measured by kb_peaks, except for the limits, which follow from
+/// clocks and widths and cannot be exceeded by any program.
+struct Peaks {
+  double bytes_per_second = 0;        ///< sustained copy, read plus written
+  double flops_per_second = 0;        ///< fp32 matrix product
+  double limit_bytes_per_second = 0;  ///< memory clock x bus width
+  double limit_flops_per_second = 0;  ///< see hard_floor()
+  double l2_bytes = 0;
+};
+
+/// The reported bound. `fraction` of a time t is seconds / t.
+struct Floor {
+  double seconds = 0;
+  std::string bound;  ///< "memory" or "compute"
+};
+
+Floor floor_of(const Work& work, const Peaks& peaks);
+
+/// Seconds below which `calls` calls cannot honestly be done: what fits into L2 may have been there
+/// before and need not leave it (twice its size is credited), and the arithmetic limit is that of
+/// the tensor cores with a fourfold credit for algorithms that need fewer multiplications.
+double hard_floor(const Work& work, double calls, const Peaks& peaks);
+
+}  // namespace kb

@@ -1,0 +1,17 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("a", {s.batch_size, s.m, s.k}),
+                    input<float>("b", {s.batch_size, s.k, s.n}),
+                    output<float>("c", {s.batch_size, s.m, s.n})};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::bmm(a, b); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {4, 32, 64, 128}, .odd = {3, 131, 61, 137}});
+}

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("a", {s.M, s.K}), input<float>("b", {s.K, 1}),
+                    output<float>("c", {s.M, 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {64, 4096}, .odd = {37, 4099}});
+}

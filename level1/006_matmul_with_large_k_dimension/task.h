@@ -1,0 +1,12 @@
+// C = A * B with a long inner dimension. a: [M, K], b: [K, N], c: [M, N], row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t M = 256, N = 256, K = 524288;
+  KB_FIELDS(M, N, K)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream);
+}  // namespace task

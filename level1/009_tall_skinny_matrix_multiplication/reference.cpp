@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("a", {s.M, s.N}), input<float>("b", {s.N, s.M}),
+                    output<float>("c", {s.M, s.M})};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {192, 32}, .odd = {151, 29}});
+}

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("a", {s.N, s.M, s.K}), input<float>("b", {s.K, s.L}),
+                    output<float>("c", {s.N, s.M, s.L})};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {2, 32, 128, 48}, .odd = {3, 47, 67, 139}});
+}

@@ -1,0 +1,18 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("a", {s.b, s.i, s.j, s.l}), input<float>("b", {s.l, s.k}),
+                    output<float>("c", {s.b, s.i, s.j, s.k})};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) {
+  return at::einsum("bijl,lk->bijk", {a, b});
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {2, 4, 8, 64, 48}, .odd = {2, 3, 29, 67, 139}});
+}

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("a", {s.N}), input<float>("b", {s.N, s.M}),
+                    output<float>("c", {s.N, s.M})};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return a.unsqueeze(1) * b; }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {48, 64}, .odd = {131, 61}});
+}

@@ -1,0 +1,13 @@
+// C = A * B for symmetric matrices: a[i][j] = a[j][i], b[i][j] = b[j][i]. a, b, c: [N, N],
+// row-major; c need not be symmetric.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t N = 4096;
+  KB_FIELDS(N)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream);
+}  // namespace task

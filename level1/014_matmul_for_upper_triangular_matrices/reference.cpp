@@ -1,0 +1,25 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static Fill upper(Fill values) {
+  return [values](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.triu_();
+  };
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape square = {s.N, s.N};
+  const Fill values = upper(spiked()), upstream = upper(uniform());
+  return std::tuple{input<float>("a", square).with(values).upstream(upstream),
+                    input<float>("b", square).with(values).upstream(upstream),
+                    output<float>("c", square)};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::triu(at::matmul(a, b)); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference, {.smoke = {96}, .odd = {263}});
+}

@@ -1,0 +1,13 @@
+// C = A * B for upper triangular matrices, zero below the diagonal; so is C, whose zeros are
+// written too. a, b, c: [N, N], row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t N = 4096;
+  KB_FIELDS(N)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream);
+}  // namespace task

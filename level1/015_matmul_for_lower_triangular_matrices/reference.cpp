@@ -1,0 +1,25 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static Fill lower(Fill values) {
+  return [values](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.tril_();
+  };
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape square = {s.M, s.M};
+  const Fill values = lower(spiked()), upstream = lower(uniform());
+  return std::tuple{input<float>("a", square).with(values).upstream(upstream),
+                    input<float>("b", square).with(values).upstream(upstream),
+                    output<float>("c", square)};
+}
+
+static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::tril(at::matmul(a, b)); }
+
+Task kb::task() {
+  return define<decltype(launch)>("MatMul", tensors, reference, {.smoke = {96}, .odd = {263}});
+}

@@ -1,0 +1,12 @@
+// C = A * B^T. a: [M, K], b: [N, K], c: [M, N], row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t M = 2048, K = 8192, N = 4096;
+  KB_FIELDS(M, K, N)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,17 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.dim};
+  // A deviation of 3 keeps many elements of a row relevant; the mean shows who skips the maximum.
+  return std::tuple{input<float>("x", shape).with(normal(100, 3)), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) { return at::log_softmax(x, 1); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Reduction-Scan", tensors, reference,
+                                  {.smoke = {16, 1536}, .odd = {7, 1021}});
+}

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.dim};
+  return std::tuple{input<float>("x", shape), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) { return at::selu(x); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Activation", tensors, reference,
+                                  {.smoke = {16, 1536}, .odd = {3, 1021}});
+}

@@ -1,0 +1,13 @@
+// ELU: y = x where x > 0, else alpha * (exp(x) - 1), elementwise. x, y: [batch_size, dim].
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 4096, dim = 393216;
+  double alpha = 1;
+  KB_FIELDS(batch_size, dim, alpha)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+}  // namespace task

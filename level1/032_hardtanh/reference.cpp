@@ -1,0 +1,17 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.dim};
+  // A deviation of 3 gives every branch many values.
+  return std::tuple{input<float>("x", shape).with(normal(0, 3)), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes& s, Tensor x) { return at::hardtanh(x, s.min_val, s.max_val); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Activation", tensors, reference,
+                                  {.smoke = {16, 1536}, .odd = {3, 1021, -0.5, 2}});
+}

@@ -1,0 +1,26 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// Every instance has its own offset, so that its mean counts.
+static void with_offsets(at::Tensor& x, at::Generator& rng) {
+  spiked()(x, rng);
+  x.add_(at::empty({x.size(0), x.size(1), 1, 1}, x.options()).uniform_(-8, 8, rng));
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.features, s.dim1, s.dim2};
+  return std::tuple{input<float>("x", shape).with(with_offsets), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) {
+  return at::instance_norm(x, /*weight=*/{}, /*bias=*/{}, /*running_mean=*/{}, /*running_var=*/{},
+                           /*use_input_stats=*/true, /*momentum=*/0.1, /*eps=*/1e-5,
+                           /*cudnn_enabled=*/true);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Normalization", tensors, reference,
+                                  {.smoke = {7, 8, 16, 16}, .odd = {3, 5, 7, 11}});
+}

@@ -1,0 +1,25 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// Every feature has its own offset, so that its mean counts.
+static void with_offsets(at::Tensor& x, at::Generator& rng) {
+  spiked()(x, rng);
+  x.add_(at::empty({1, x.size(1), 1, 1}, x.options()).uniform_(-8, 8, rng));
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape x = {s.batch_size, s.features, s.dim1, s.dim2}, feature = {s.features};
+  return std::tuple{input<float>("x", x).with(with_offsets), weight<float>("gn.weight", feature),
+                    weight<float>("gn.bias", feature), output<float>("y", x)};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
+  return at::group_norm(x, s.num_groups, weight, bias, 1e-5);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Normalization", tensors, reference,
+                                  {.smoke = {7, 16, 4, 16, 16}, .odd = {3, 15, 5, 7, 11}});
+}

@@ -1,0 +1,18 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.features, s.dim1, s.dim2};
+  return std::tuple{input<float>("x", shape), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes& s, Tensor x) {
+  return x / at::sqrt(at::mean(at::square(x), 1, /*keepdim=*/true) + s.eps);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Normalization", tensors, reference,
+                                  {.smoke = {7, 8, 16, 16}, .odd = {3, 5, 7, 41, 0.01}});
+}

@@ -1,0 +1,13 @@
+// Division by the Frobenius norm of the whole tensor: y = x / sqrt(sum of all x^2).
+// x, y: [batch_size, features, dim1, dim2].
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 112, features = 64, dim1 = 512, dim2 = 512;
+  KB_FIELDS(batch_size, features, dim1, dim2)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.dim};
+  return std::tuple{input<float>("x", shape), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) { return x / at::norm(x, 2, 1, /*keepdim=*/true); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Normalization", tensors, reference,
+                                  {.smoke = {32, 1023}, .odd = {7, 1021}});
+}

@@ -1,0 +1,13 @@
+// Division of each row by its Euclidean norm: y[i][j] = x[i][j] / sqrt(sum_k x[i][k]^2).
+// x, y: [batch_size, dim], row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 32768, dim = 65535;
+  KB_FIELDS(batch_size, dim)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+}  // namespace task

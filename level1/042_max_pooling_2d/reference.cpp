@@ -1,0 +1,25 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static int64_t output_length(const Sizes& s, int64_t length) {
+  return (length + 2 * s.padding - s.dilation * (s.kernel_size - 1) - 1) / s.stride + 1;
+}
+
+static auto tensors(const Sizes& s) {
+  const int64_t height = output_length(s, s.height), width = output_length(s, s.width);
+  // Mostly negative: a window at the edge shows padding that counts as 0.
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.channels, s.height, s.width}).with(normal(-2, 1)),
+      output<float>("y", {s.batch_size, s.channels, height, width})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x) {
+  return at::max_pool2d(x, s.kernel_size, s.stride, s.padding, s.dilation);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Pooling", tensors, reference,
+                                  {.smoke = {2, 4, 24, 24}, .odd = {2, 3, 41, 83, 5, 2, 2, 3}});
+}

@@ -1,0 +1,26 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static int64_t output_length(const Sizes& s, int64_t length) {
+  return (length + 2 * s.padding - s.dilation * (s.kernel_size - 1) - 1) / s.stride + 1;
+}
+
+static auto tensors(const Sizes& s) {
+  const int64_t depth = output_length(s, s.dim1), height = output_length(s, s.dim2);
+  // Mostly negative: a window at the edge shows padding that counts as 0.
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.channels, s.dim1, s.dim2, s.dim3}).with(normal(-2, 1)),
+      output<float>("y", {s.batch_size, s.channels, depth, height, output_length(s, s.dim3)})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x) {
+  return at::max_pool3d(x, s.kernel_size, s.stride, s.padding, s.dilation);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Pooling", tensors, reference,
+      {.smoke = {2, 4, 16, 16, 16}, .odd = {2, 3, 11, 17, 41, 4, 1, 2, 2}});
+}

@@ -1,0 +1,38 @@
+#include "task.h"
+
+constexpr int chunk = 1024, threads = 256;
+
+// A block has `windows` neighbouring elements of a row of y. It adds up each of their columns in x,
+// so that neighbouring threads read neighbouring addresses, and then the columns of each window.
+// There are at most chunk columns, unless it is one window that has more.
+__global__ void avg_pool(task::Sizes s, const float* x, float* y, int64_t windows) {
+  __shared__ float sums[chunk];
+  const int64_t k = s.kernel_size, height = s.height / k, width = s.width / k;
+  const int64_t tiles = (width + windows - 1) / windows, row = blockIdx.x / tiles;
+  const int64_t first = blockIdx.x % tiles * windows, to = first + threadIdx.x;
+  const int64_t columns = (first + windows < width ? windows : width - first) * k;
+  x += (row / height * s.height + row % height * k) * s.width + first * k;
+  float sum = 0;
+  for (int64_t begin = 0; begin < columns; begin += chunk) {
+    const int64_t end = begin + chunk < columns ? begin + chunk : columns;
+    for (int64_t i = begin + threadIdx.x; i < end; i += threads) {
+      float column = 0;
+      for (int64_t p = 0; p < k; ++p) column += x[p * s.width + i];
+      sums[i - begin] = column;
+    }
+    __syncthreads();
+    const int64_t mine = threadIdx.x * k;
+    for (int64_t i = begin > mine ? begin : mine; i < end && i < mine + k; ++i) {
+      sum += sums[i - begin];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x < windows && to < width) y[row * width + to] = sum / (k * k);
+}
+
+void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+  const int64_t k = s.kernel_size, rows = s.batch_size * s.channels * (s.height / k);
+  const int64_t windows = k > chunk ? 1 : chunk / k < threads ? chunk / k : threads;
+  const int64_t tiles = (s.width / k + windows - 1) / windows;
+  avg_pool<<<rows * tiles, threads, 0, stream>>>(s, x, y, windows);
+}

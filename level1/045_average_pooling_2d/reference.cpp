@@ -1,0 +1,17 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{input<float>("x", {s.batch_size, s.channels, s.height, s.width}),
+                    output<float>("y", {s.batch_size, s.channels, s.height / k, s.width / k})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x) { return at::avg_pool2d(x, s.kernel_size); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Pooling", tensors, reference,
+                                  {.smoke = {2, 4, 64, 64}, .odd = {2, 3, 37, 1031, 3}});
+}

@@ -1,0 +1,25 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static int64_t output_length(const Sizes& s, int64_t length) {
+  return (length + 2 * s.padding - s.kernel_size) / s.stride + 1;
+}
+
+static auto tensors(const Sizes& s) {
+  const int64_t depth = output_length(s, s.depth), height = output_length(s, s.height);
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.channels, s.depth, s.height, s.width}),
+      output<float>("y", {s.batch_size, s.channels, depth, height, output_length(s, s.width)})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x) {
+  return at::avg_pool3d(x, s.kernel_size, s.stride, s.padding);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Pooling", tensors, reference,
+      {.smoke = {2, 4, 10, 10, 20}, .odd = {2, 3, 11, 17, 71, 4, 1, 2}});
+}

@@ -1,0 +1,13 @@
+// Mean over the middle dimension. x: [batch_size, dim1, dim2]; y: [batch_size, dim2];
+// both row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 128, dim1 = 4096, dim2 = 4095;
+  KB_FIELDS(batch_size, dim1, dim2)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+}  // namespace task

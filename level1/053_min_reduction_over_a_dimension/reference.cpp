@@ -1,0 +1,22 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// Every column has its own offset: no minimum can stand in for another, and many are positive.
+static void with_offsets(at::Tensor& x, at::Generator& rng) {
+  normal()(x, rng);
+  x.add_(at::empty({x.size(0), 1, x.size(2)}, x.options()).uniform_(-16, 16, rng));
+}
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<float>("x", {s.batch_size, s.dim1, s.dim2}).with(with_offsets),
+                    output<float>("y", {s.batch_size, s.dim2})};
+}
+
+static Tensor reference(const Sizes&, Tensor x) { return at::amin(x, 1); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Reduction-Scan", tensors, reference,
+                                  {.smoke = {4, 256, 255}, .odd = {3, 61, 101}});
+}

@@ -1,0 +1,18 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.dim};
+  return std::tuple{input<float>("x", shape), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) {
+  return 0.5 * x * (1 + at::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * at::pow(x, 3))));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Activation", tensors, reference,
+                                  {.smoke = {64, 64}, .odd = {7, 1013}});
+}

@@ -1,0 +1,16 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.input_shape[0]};
+  return std::tuple{input<float>("x", shape).with(normal()), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) { return at::cumsum(x.flip({1}), 1).flip({1}); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Reduction-Scan", tensors, reference,
+                                  {.smoke = {32, {512}}, .odd = {5, {4099}}});
+}

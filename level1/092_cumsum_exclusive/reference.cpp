@@ -1,0 +1,19 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.input_shape[0]};
+  return std::tuple{input<float>("x", shape).with(normal()), output<float>("y", shape)};
+}
+
+static Tensor reference(const Sizes&, Tensor x) {
+  const Tensor first = at::zeros_like(x.narrow(1, 0, 1));
+  return at::cat({first, at::cumsum(x.narrow(1, 0, x.size(1) - 1), 1)}, 1);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Reduction-Scan", tensors, reference,
+                                  {.smoke = {32, {512}}, .odd = {5, {4099}}});
+}

@@ -1,0 +1,15 @@
+// Cumulative sum of the elements before each one in its row: y[i][0] = 0 and
+// y[i][j] = x[i][0] + ... + x[i][j - 1].
+// x, y: [batch_size, input_shape[0]], row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 32768;
+  std::array<int64_t, 1> input_shape = {32768};
+  KB_FIELDS(batch_size, input_shape)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,29 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// `values` times one random number, a new one for each call.
+static Fill scaled(Fill values, double low, double high) {
+  return [=](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
+  };
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.input_shape[0]};
+  const Fill values = scaled(spiked(), 0.25, 4);
+  return std::tuple{
+      input<float>("predictions", shape).with(values).upstream(scaled(uniform(), 0, 1)),
+      input<float>("targets", shape).with(values), output<float>("loss", {})};
+}
+
+static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {
+  return at::smooth_l1_loss(predictions, targets);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Loss", tensors, reference,
+                                  {.smoke = {64, {64}}, .odd = {127, {131}}});
+}

@@ -1,0 +1,16 @@
+// Smooth L1 (Huber) loss with beta 1: the mean over all elements of d^2 / 2 where d < 1, else of
+// d - 1 / 2, with d = |predictions - targets|.
+// predictions, targets: [batch_size, input_shape[0]], row-major; loss: one element.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 32768;
+  std::array<int64_t, 1> input_shape = {32768};
+  KB_FIELDS(batch_size, input_shape)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* predictions, const float* targets, float* loss,
+            cudaStream_t stream);
+}  // namespace task

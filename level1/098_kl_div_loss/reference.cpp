@@ -1,0 +1,38 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// `values` times one random number, a new one for each call.
+static Fill scaled(Fill values, double low, double high) {
+  return [=](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
+  };
+}
+
+static Fill probabilities(Fill logits) {
+  return [=](at::Tensor& out, at::Generator& rng) {
+    logits(out, rng);
+    out.copy_(at::softmax(out, -1));
+  };
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.input_shape[0]};
+  const Fill values = probabilities(scaled(normal(), 1, 3));
+  return std::tuple{input<float>("predictions", shape)
+                        .with(values)
+                        .upstream(probabilities(scaled(uniform(), 0, 1))),
+                    input<float>("targets", shape).with(values).upstream(probabilities(uniform())),
+                    output<float>("loss", {})};
+}
+
+static Tensor reference(const Sizes& s, Tensor predictions, Tensor targets) {
+  return at::kl_div(at::log(predictions), targets, at::Reduction::Sum) / s.batch_size;
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Loss", tensors, reference,
+                                  {.smoke = {64, {64}}, .odd = {127, {131}}});
+}

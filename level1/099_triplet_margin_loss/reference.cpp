@@ -1,0 +1,29 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// `values` times one random number, a new one for each call.
+static Fill scaled(Fill values, double low, double high) {
+  return [=](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
+  };
+}
+
+static auto tensors(const Sizes& s) {
+  const Shape shape = {s.batch_size, s.input_shape[0]};
+  const Fill values = scaled(spiked(), 0.25, 4);
+  return std::tuple{input<float>("anchor", shape).with(values).upstream(scaled(uniform(), 0, 1)),
+                    input<float>("positive", shape).with(values),
+                    input<float>("negative", shape).with(values), output<float>("loss", {})};
+}
+
+static Tensor reference(const Sizes& s, Tensor anchor, Tensor positive, Tensor negative) {
+  return at::triplet_margin_loss(anchor, positive, negative, s.margin);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Loss", tensors, reference,
+                                  {.smoke = {64, {256}}, .odd = {37, {251}, 0.5}});
+}

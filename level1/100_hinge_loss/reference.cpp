@@ -1,0 +1,30 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// `values` times one random number, a new one for each call.
+static Fill scaled(Fill values, double low, double high) {
+  return [=](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
+  };
+}
+
+static void signs(at::Tensor& out, at::Generator& rng) { out.bernoulli_(0.5, rng).mul_(2).sub_(1); }
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{
+      input<float>("predictions", {s.batch_size, s.input_shape[0]}).with(scaled(spiked(), 0.25, 4)),
+      input<float>("targets", {s.batch_size}).with(signs).upstream(signs),
+      output<float>("loss", {})};
+}
+
+static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {
+  return at::mean(at::clamp(1 - predictions * targets, /*min=*/0));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Loss", tensors, reference,
+                                  {.smoke = {64, {64}}, .odd = {61, {61}}});
+}
