@@ -21,7 +21,8 @@ function(kb_find_torch out)
       return()
     endif()
   endforeach()
-  message(FATAL_ERROR "LibTorch was not found${KB_TORCH_DIR}. Run tools/quickstart, which installs the "
+  list(JOIN candidates " or " places)
+  message(FATAL_ERROR "LibTorch was not found (${places}). Run tools/quickstart, which installs the "
     "PyTorch wheel into .venv, or pass -DKB_TORCH_DIR=<site-packages>/torch.")
 endfunction()
 
@@ -31,7 +32,7 @@ string(REGEX MATCH "__version__ = '([^']+)'" _ "${version_text}")
 set(KB_TORCH_VERSION ${CMAKE_MATCH_1})
 string(REGEX MATCH "^[0-9.]+" version_number "${KB_TORCH_VERSION}")
 if(version_number VERSION_LESS KB_TORCH_MINIMUM)
-  message(FATAL_ERROR "LibTorch ${KB_TORCH_VERSION} in ${KB_TORCH_ROOT} is too old: ${KB_TORCH_MINIMUM} "
+  message(FATAL_ERROR "LibTorch '${KB_TORCH_VERSION}' in ${KB_TORCH_ROOT} is too old: ${KB_TORCH_MINIMUM} "
     "or newer is needed. Run tools/quickstart or set KB_TORCH_DIR.")
 endif()
 message(STATUS "LibTorch ${KB_TORCH_VERSION}: ${KB_TORCH_ROOT}")

@@ -68,12 +68,13 @@ int time_candidate(int argc, char** argv, const Task& task) {
   json.replace_extension("bench.json");
   Lanes lanes(task, file.entry(), options);
   try {
-    lanes.run(argv[0], json);
+    lanes.measure();
   } catch (const Decided& decided) {
     save_log(file.entry(), "bench", lanes.end());
     return keep_verdict(file, decided);
   }
   save_log(file.entry(), "bench", lanes.end());
+  lanes.write_benchmarks(argv[0], json);
   const Json timing = {{"functional", is_functional()},
                        {"sizes", is_functional() ? "smoke" : "full"},
                        {"lanes", lanes.report()},

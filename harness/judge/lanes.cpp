@@ -9,7 +9,9 @@
 #include <cstring>
 #include <limits>
 
+#include "device/gpu_state.h"
 #include "judge/reference_runner.h"
+#include "timing/anomalies.h"
 
 namespace kb {
 namespace {
@@ -30,6 +32,16 @@ PairingPolicy policy(int pair) {
   return policy;
 }
 
+// A second look at what the first left undecided, from scratch: three times the blocks and the
+// time.
+PairingPolicy longer(PairingPolicy policy) {
+  policy.min_blocks *= 3;
+  policy.max_blocks *= 3;
+  policy.max_seconds *= 3;
+  policy.half_width /= std::sqrt(3.0);
+  return policy;
+}
+
 // Judge and runners each get a core of their own, as far from those of another GPU's bench as there
 // are cores: a thread that migrates is late by more than the differences that are to be seen.
 void pin_cores(RunnerOptions& reference, RunnerOptions& candidate) {
@@ -42,16 +54,6 @@ void pin_cores(RunnerOptions& reference, RunnerOptions& candidate) {
   pin_to(cpus[first]);
   reference.cpu = cpus[first + 1];
   candidate.cpu = cpus[first + 2];
-}
-
-// Newer releases can skip without calling it an error.
-template <class State>
-void skip(State& state, const std::string& why) {
-  if constexpr (requires { state.SkipWithMessage(why); }) {
-    state.SkipWithMessage(why);
-  } else {
-    state.SkipWithError(why.c_str());
-  }
 }
 
 // The blocks go to the JSON file; the console gets one line per lane from the program.
@@ -91,10 +93,33 @@ struct Lanes::Chain {
   LaunchMode mode;
   int pair;
   Pairing pairing{policy(pair)};
-  std::string missing;  ///< why it was not run
+  int64_t calls = 1;               ///< per unit
+  Json anomalies = Json::array();  ///< of the blocks that count
+  Json redone = Json::array();     ///< anomalies of attempts that were thrown away
+  bool second_look = false;
+  Json before, after;  ///< gpu_state()
 
   std::string name() const { return lane + (pair == 1 ? "" : "/pair:" + std::to_string(pair)); }
 };
+
+namespace {
+
+// Other GPU processes than the judge and its two runners.
+bool is_busy(const Json& state) {
+  return state.is_object() && state["processes"].is_number() && state["processes"] > 3;
+}
+
+Json find_anomalies(const Pairing& pairing, const Json& before, const Json& after) {
+  Json found = Json::array();
+  if (is_functional()) return found;
+  if (drifts(pairing.log_ratios())) found.push_back("drift");
+  if (scatters(pairing.log_ratios())) found.push_back("bimodal");
+  if (is_busy(before) || is_busy(after)) found.push_back("busy");
+  if (after.is_object() && !after["throttle"].empty()) found.push_back("throttle");
+  return found;
+}
+
+}  // namespace
 
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options)
     : task_(task), entry_(entry), options_(options) {
@@ -157,15 +182,40 @@ Json Lanes::speed_of_light() const {
           {"flops", work_.flops}};
 }
 
-// Before a chain's first block: its pair of processes and its launch mode, or why there is none.
-void Lanes::begin(Chain& chain) {
-  if (chain.pair > 1 && !pool_wanted()) {
-    chain.missing = "one pair is enough";
-    return;
-  }
+// Runs a chain on a pair of its own or the one at hand. @return false if its lane is missing
+bool Lanes::run_chain(Chain& chain) {
   if (duel_ == nullptr || chain.pair > 1) start_pair();
-  chain.missing = duel_->select(chain.mode);
-  if (!chain.missing.empty()) missing_[chain.lane] = chain.missing;
+  const std::string why = duel_->select(chain.mode);
+  if (!why.empty()) {
+    missing_[chain.lane] = why;
+    return false;
+  }
+  run_blocks(chain);
+  const bool undecided = speedup_verdict(chain.pairing.interval(), 1.0) == "UNDECIDED";
+  if (undecided && chain.pair == 1 && !is_functional()) {
+    chain.pairing = Pairing(longer(policy(chain.pair)));
+    chain.second_look = true;
+    run_blocks(chain);
+  }
+  check_speed(chain.pairing.candidate_seconds());
+  return true;
+}
+
+// Blocks until the pairing has enough. What looks disturbed is done again, three times at most, and
+// what was thrown away is on record.
+void Lanes::run_blocks(Chain& chain) const {
+  constexpr int attempts = 3;
+  const Pairing fresh = chain.pairing;
+  for (int attempt = 1;; ++attempt) {
+    chain.before = gpu_state();
+    while (!chain.pairing.converged()) chain.pairing.add(duel_->block());
+    chain.after = gpu_state();
+    chain.calls = duel_->calls_per_unit();
+    chain.anomalies = find_anomalies(chain.pairing, chain.before, chain.after);
+    if (chain.anomalies.empty() || attempt == attempts) return;
+    chain.redone.push_back(chain.anomalies);
+    chain.pairing = fresh;
+  }
 }
 
 bool Lanes::pool_wanted() const {
@@ -177,42 +227,40 @@ bool Lanes::pool_wanted() const {
   return differs("reference_ms") || differs("candidate_ms");
 }
 
-void Lanes::run(const std::string& program, const std::filesystem::path& json) {
-  const auto repeat = [this](benchmark::State& state, Chain& chain) {
-    try {
-      if (!decided_ && chain.pairing.blocks().empty() && chain.missing.empty()) begin(chain);
-      if (decided_) return skip(state, "decided");
-      if (!chain.missing.empty()) return skip(state, chain.missing);
-      if (chain.pairing.converged()) return skip(state, "converged");
-      for ([[maybe_unused]] auto _ : state) {
-        const Block block = duel_->block();
-        chain.pairing.add(block);
-        const auto calls = static_cast<double>(duel_->calls_per_unit());
-        state.SetIterationTime((block.b1 + block.b2) / 2 / calls);
-        state.counters["reference_us"] = 1e6 * (block.a1 + block.a2) / 2 / calls;
-        state.counters["speedup"] = std::exp(block.log_ratio());
-      }
-      if (!chain.pairing.converged()) return;
-      check_speed(chain.pairing.candidate_seconds());
-      if (chain.pair == 1) report_[chain.lane] = describe(chain);
-    } catch (const Decided& decided) {
-      decided_ = decided;
-      skip(state, "decided");
-    }
-  };
+void Lanes::measure() {
   for (const auto& chain : chains_) {
-    benchmark::RegisterBenchmark(
-        (entry_.name + "/" + chain->name()).c_str(),
-        [&repeat, c = chain.get()](benchmark::State& state) { repeat(state, *c); })
+    if (chain->pair > 1 && !pool_wanted()) break;
+    if (run_chain(*chain) && chain->pair == 1) report_[chain->lane] = describe(*chain);
+  }
+  pool();
+}
+
+void Lanes::write_benchmarks(const std::string& program, const std::filesystem::path& json) const {
+  for (const auto& chain : chains_) {
+    const std::vector<Block>& blocks = chain->pairing.blocks();
+    if (blocks.empty()) continue;
+    benchmark::RegisterBenchmark((entry_.name + "/" + chain->name()).c_str(),
+                                 [&blocks, calls = static_cast<double>(chain->calls),
+                                  next = size_t{0}](benchmark::State& state) mutable {
+                                   for ([[maybe_unused]] auto _ : state) {
+                                     const Block& block = blocks.at(next++ % blocks.size());
+                                     state.SetIterationTime((block.b1 + block.b2) / 2 / calls);
+                                     state.counters["reference_us"] =
+                                         1e6 * (block.a1 + block.a2) / 2 / calls;
+                                     state.counters["speedup"] = std::exp(block.log_ratio());
+                                   }
+                                 })
         ->UseManualTime()
         ->Iterations(1)
-        ->Repetitions(policy(chain->pair).max_blocks)
+        ->Repetitions(static_cast<int>(blocks.size()))
         ->Unit(benchmark::kMicrosecond)
         ->ComputeStatistics("hl", hodges_lehmann)
         ->ComputeStatistics("ci_lo", lower_bound)
         ->ComputeStatistics("ci_hi", upper_bound);
   }
-  std::vector<std::string> arguments{program, "--benchmark_out=" + json.string(),
+  // Under another name until it is whole: an interrupted run must not leave half a file.
+  const std::string fresh = json.string() + ".tmp";
+  std::vector<std::string> arguments{program, "--benchmark_out=" + fresh,
                                      "--benchmark_out_format=json"};
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());
@@ -220,13 +268,12 @@ void Lanes::run(const std::string& program, const std::filesystem::path& json) {
   benchmark::Initialize(&argc, argv.data());
   Quiet quiet;
   benchmark::RunSpecifiedBenchmarks(&quiet);
-  if (decided_) throw *decided_;
-  pool();
+  std::filesystem::rename(fresh, json);
 }
 
 Json Lanes::describe(const Chain& chain) const {
   const Pairing& pairing = chain.pairing;
-  const auto calls = static_cast<double>(duel_->calls_per_unit());
+  const auto calls = static_cast<double>(chain.calls);
   const Interval interval = pairing.interval();
   Json speedups = Json::array();
   for (const Block& block : pairing.blocks()) speedups.push_back(std::exp(block.log_ratio()));
@@ -242,7 +289,12 @@ Json Lanes::describe(const Chain& chain) const {
           {"empty_unit_us",
            {{"reference", 1e6 * duel_->empty_reference()},
             {"candidate", 1e6 * duel_->empty_candidate()}}},
-          {"calls_per_unit", duel_->calls_per_unit()},
+          {"calls_per_unit", chain.calls},
+          {"anomalies", chain.anomalies},
+          {"redone", chain.redone},
+          {"second_look", chain.second_look},
+          {"gpu_before", chain.before},
+          {"gpu_after", chain.after},
           {"mode", chain.mode == LaunchMode::graph ? "graph" : "stream"},
           {"verdict", verdicts(interval)}};
 }

@@ -41,10 +41,9 @@ class Pairing {
   double speedup() const;
   Interval interval() const;
   double confidence() const { return policy_.confidence; }
-
- private:
   std::vector<double> log_ratios() const;
 
+ private:
   PairingPolicy policy_;
   std::vector<Block> blocks_;
   double seconds_ = 0;

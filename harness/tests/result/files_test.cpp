@@ -54,7 +54,7 @@ TEST_F(Files, AFullDiskKeepsTheOldFile) {
 
 TEST_F(Files, ErrorsNameTheFile) {
   write("broken.json", "{\"a\": ");
-  for (const fs::path file : {path / "broken.json", path / "missing.json"}) {
+  for (const fs::path& file : {path / "broken.json", path / "missing.json"}) {
     try {
       read_json(file);
       FAIL() << file << " was accepted";

@@ -9,9 +9,9 @@
 namespace kb {
 namespace {
 
-// Hollander & Wolfe, Nonparametric Statistical Methods, table 3.1: Hamilton depression scale factor IV
-// of nine patients, differences after - before. Their estimate is -0.46.
-const std::vector<double> hamilton{-0.952, 0.147, -1.022, -0.430, -0.620,
+// Hollander & Wolfe, Nonparametric Statistical Methods, table 3.1: Hamilton depression scale factor
+// IV of nine patients, differences after - before. Their estimate is -0.46.
+const std::vector<double> hamilton{-0.952, 0.147,  -1.022, -0.430, -0.620,
                                    -0.590, -0.490, 0.080,  -0.010};
 
 TEST(HodgesLehmann, AgreesWithTheWorkedExample) {
@@ -20,8 +20,8 @@ TEST(HodgesLehmann, AgreesWithTheWorkedExample) {
 
 TEST(HodgesLehmann, IsTheMedianOfPairwiseMeans) {
   EXPECT_DOUBLE_EQ(hodges_lehmann({7}), 7);
-  EXPECT_DOUBLE_EQ(hodges_lehmann({0, 10}), 5);       // 0 5 10
-  EXPECT_DOUBLE_EQ(hodges_lehmann({0, 1, 10}), 3);    // 0 0.5 1 5 5.5 10
+  EXPECT_DOUBLE_EQ(hodges_lehmann({0, 10}), 5);     // 0 5 10
+  EXPECT_DOUBLE_EQ(hodges_lehmann({0, 1, 10}), 3);  // 0 0.5 1 5 5.5 10
   EXPECT_DOUBLE_EQ(hodges_lehmann({10, 0, 1}), 3);
 }
 
@@ -30,12 +30,13 @@ TEST(Median, AveragesTheTwoMiddleValues) {
   EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
-// The same book's table of the signed-rank statistic: for n = 9, P(T+ >= 40) = 0.020, so that the 96 %
-// interval runs from the 6th smallest to the 6th largest of the 45 averages.
+// The same book's table of the signed-rank statistic: for n = 9, P(T+ >= 40) = 0.020, so that the
+// 96 % interval runs from the 6th smallest to the 6th largest of the 45 averages.
 TEST(SignedRank, UsesTheExactDistribution) {
   std::vector<double> averages;
   for (size_t i = 0; i < hamilton.size(); ++i) {
-    for (size_t j = i; j < hamilton.size(); ++j) averages.push_back((hamilton[i] + hamilton[j]) / 2);
+    for (size_t j = i; j < hamilton.size(); ++j)
+      averages.push_back((hamilton[i] + hamilton[j]) / 2);
   }
   std::sort(averages.begin(), averages.end());
   const Interval interval = signed_rank_interval(hamilton, 0.9602);
@@ -43,8 +44,8 @@ TEST(SignedRank, UsesTheExactDistribution) {
   EXPECT_DOUBLE_EQ(interval.high, averages[39]);
 }
 
-// Critical values of the two-sided signed-rank test at 1 % (Wilcoxon 1945 and later tables): n = 8: 0,
-// n = 10: 3, n = 12: 7, n = 20: 37. The interval starts at the (critical value + 1)-th average.
+// Critical values of the two-sided signed-rank test at 1 % (Wilcoxon 1945 and later tables): n = 8:
+// 0, n = 10: 3, n = 12: 7, n = 20: 37. The interval starts at the (critical value + 1)-th average.
 TEST(SignedRank, MatchesPublishedCriticalValues) {
   for (const auto& [n, critical] : {std::pair{8, 0}, {10, 3}, {12, 7}, {20, 37}}) {
     std::vector<double> values, averages;

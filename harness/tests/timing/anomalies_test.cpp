@@ -1,0 +1,47 @@
+// Flags on chains with planted trouble, and their silence on honest noise.
+#include "timing/anomalies.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace kb {
+namespace {
+
+std::vector<double> noise(int count, double deviation, unsigned seed) {
+  std::mt19937_64 rng(seed);
+  std::normal_distribution<double> normal(0, deviation);
+  std::vector<double> out;
+  for (int i = 0; i < count; ++i) out.push_back(normal(rng));
+  return out;
+}
+
+TEST(Drift, IsSeenWhereTheRatioMoves) {
+  std::vector<double> logs = noise(12, 0.002, 1);
+  for (size_t i = 0; i < logs.size(); ++i) logs[i] += 0.003 * static_cast<double>(i);
+  EXPECT_TRUE(drifts(logs));
+}
+
+TEST(Drift, IsRarelySeenInNoise) {
+  int alarms = 0;
+  constexpr int chains = 2000;
+  for (int i = 0; i < chains; ++i) alarms += drifts(noise(12, 0.01, 100 + i));
+  EXPECT_LE(alarms, chains / 200);
+}
+
+TEST(Scatter, IsSeenInTwoModesAndNotInAFewOutliers) {
+  std::vector<double> logs = noise(20, 0.002, 2);
+  EXPECT_FALSE(scatters(logs));
+  logs[3] += 0.5;
+  EXPECT_FALSE(scatters(logs));
+  for (size_t i = 0; i < logs.size(); i += 2) logs[i] += 0.05;
+  EXPECT_TRUE(scatters(logs));
+}
+
+TEST(Flags, NeedAFewBlocks) {
+  EXPECT_FALSE(drifts({0.1, 0.2}));
+  EXPECT_FALSE(scatters({0.1, 0.9}));
+}
+
+}  // namespace
+}  // namespace kb

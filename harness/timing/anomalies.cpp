@@ -1,0 +1,40 @@
+// Flags on the log-ratios of blocks.
+#include "timing/anomalies.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kb {
+
+bool drifts(const std::vector<double>& log_ratios) {
+  const auto n = static_cast<double>(log_ratios.size());
+  if (n < 4) return false;
+  double mean = 0;
+  for (double y : log_ratios) mean += y / n;
+  const double centre = (n - 1) / 2;
+  double xy = 0, xx = 0;
+  for (size_t i = 0; i < log_ratios.size(); ++i) {
+    const double x = static_cast<double>(i) - centre;
+    xy += x * (log_ratios[i] - mean);
+    xx += x * x;
+  }
+  const double slope = xy / xx;
+  double residual = 0;
+  for (size_t i = 0; i < log_ratios.size(); ++i) {
+    const double off = log_ratios[i] - mean - slope * (static_cast<double>(i) - centre);
+    residual += off * off;
+  }
+  constexpr double enough = 4;
+  return std::abs(slope) > enough * std::sqrt(residual / (n - 2) / xx);
+}
+
+bool scatters(const std::vector<double>& log_ratios) {
+  if (log_ratios.size() < 4) return false;
+  std::vector<double> sorted = log_ratios;
+  std::sort(sorted.begin(), sorted.end());
+  const size_t quarter = sorted.size() / 4;
+  constexpr double limit = 0.03;
+  return sorted[sorted.size() - 1 - quarter] - sorted[quarter] > limit;
+}
+
+}  // namespace kb

