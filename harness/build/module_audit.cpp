@@ -30,17 +30,6 @@ bool names_library(Name needed, Name library) {
          needed.find_first_not_of(".0123456789", library.size()) == Name::npos;
 }
 
-bool may_need(Name needed, const ModulePolicy& policy) {
-  const auto named = [&](Name prefix) { return names_library(needed, prefix); };
-  if (std::any_of(allowed_needed.begin(), allowed_needed.end(), named)) return true;
-  if (std::any_of(policy.extra_needed.begin(), policy.extra_needed.end(), named)) return true;
-  const bool cublas = named("libcublas.so") || named("libcublasLt.so");
-  if (cublas) return policy.library >= LibraryPolicy::cublas;
-  // cuDNN 9 is split into libcudnn_graph.so, libcudnn_ops.so and others.
-  const bool cudnn = needed.starts_with("libcudnn") && needed.find(".so.") != Name::npos;
-  return cudnn && policy.library >= LibraryPolicy::cudnn;
-}
-
 ModuleAudit refuse(AuditVerdict verdict, std::string symbol, std::string sentence) {
   return {verdict, std::move(symbol), std::move(sentence)};
 }
@@ -89,6 +78,17 @@ std::optional<ModuleAudit> audit_libraries(const ElfFile& file, const ModulePoli
 }
 
 }  // namespace
+
+bool may_need(std::string_view needed, const ModulePolicy& policy) {
+  const auto named = [&](Name prefix) { return names_library(needed, prefix); };
+  if (std::any_of(allowed_needed.begin(), allowed_needed.end(), named)) return true;
+  if (std::any_of(policy.extra_needed.begin(), policy.extra_needed.end(), named)) return true;
+  const bool cublas = named("libcublas.so") || named("libcublasLt.so");
+  if (cublas) return policy.library >= LibraryPolicy::cublas;
+  // cuDNN 9 is split into libcudnn_graph.so, libcudnn_ops.so and others.
+  const bool cudnn = needed.starts_with("libcudnn") && needed.find(".so.") != Name::npos;
+  return cudnn && policy.library >= LibraryPolicy::cudnn;
+}
 
 ModuleAudit audit_module(const std::filesystem::path& module, const ModulePolicy& policy) {
   std::error_code error;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "symbol_rules.h"
@@ -17,6 +18,9 @@ struct ModulePolicy {
   /// Further libraries it may need, without version: "libasan.so" for a sanitizer build.
   std::vector<std::string> extra_needed;
 };
+
+/// True if a module may need this library ("libm.so.6") under the policy.
+bool may_need(std::string_view library, const ModulePolicy& policy);
 
 /// How an audit ended; the names are those of the verdicts.
 enum class AuditVerdict { ok, compile_error, policy_violation };

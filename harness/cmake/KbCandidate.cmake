@@ -1,8 +1,9 @@
 # Candidates: one .cu becomes one module and three chained tests.
 
-# kb_add_candidate(RUN <run> [SAMPLE <sample>] LEVEL <n> TASK <slug> SOURCE <path below the source dir>)
+# kb_add_candidate(RUN <run> [SAMPLE <sample>] LEVEL <n> TASK <slug> SOURCE <path below the source dir>
+#   [HIDDEN]): HIDDEN candidates test the judge: no tests of their own, no place in manifest.json.
 function(kb_add_candidate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "RUN;SAMPLE;LEVEL;TASK;SOURCE" "")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HIDDEN" "RUN;SAMPLE;LEVEL;TASK;SOURCE" "")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kb_add_candidate: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -19,12 +20,17 @@ function(kb_add_candidate)
   set_target_properties(${name} PROPERTIES PREFIX "" OUTPUT_NAME ${task} DEFINE_SYMBOL ""
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules/${folder})
   kb_set_candidate_flags(${name} ${arg_SOURCE} level${arg_LEVEL}/${arg_TASK})
-  kb_add_candidate_tests(${name} ${task} ${run} ${arg_LEVEL})
-
-  set_property(GLOBAL APPEND PROPERTY KB_CANDIDATES ${name})
+  set(results results)
+  if(arg_HIDDEN)
+    set(results hidden)
+    set_property(GLOBAL APPEND PROPERTY KB_HIDDEN_CANDIDATES ${name})
+  else()
+    kb_add_candidate_tests(${name} ${task} ${run} ${arg_LEVEL})
+    set_property(GLOBAL APPEND PROPERTY KB_CANDIDATES ${name})
+  endif()
   set_target_properties(${name} PROPERTIES KB_RUN ${arg_RUN} KB_SAMPLE "${arg_SAMPLE}"
     KB_LEVEL ${arg_LEVEL} KB_TASK ${arg_TASK} KB_SOURCE ${arg_SOURCE}
-    KB_MODULE modules/${folder}/${task}.so KB_RESULT results/${folder}/level${arg_LEVEL}/${arg_TASK}.json)
+    KB_MODULE modules/${folder}/${task}.so KB_RESULT ${results}/${folder}/level${arg_LEVEL}/${arg_TASK}.json)
 endfunction()
 
 # How a candidate is compiled: through the launcher, seeing only its task.h and the contract.
@@ -76,6 +82,10 @@ function(kb_add_candidate_tests name task run level)
     SKIP_RETURN_CODE 77 TIMEOUT 600)
   set_tests_properties(${name}.bench PROPERTIES LABELS "level${level};${run};bench"
     FIXTURES_REQUIRED "kb.env;kb.peaks;kb.report;${name}.right" SKIP_RETURN_CODE 77 TIMEOUT 900)
+  if(KB_REQUIRE_ISOLATION)
+    set_tests_properties(${name}.correct ${name}.bench PROPERTIES
+      ENVIRONMENT KB_REQUIRE_ISOLATION=${KB_REQUIRE_ISOLATION})
+  endif()
   kb_use_gpu(${name}.correct ${name}.bench)
   # Whoever else judges this candidate (kb.example.*) writes the same result file.
   foreach(step IN ITEMS build correct bench)

@@ -1,8 +1,9 @@
 # The manifest of what is configured, and the tests around all candidates: kb.env first, kb.report last.
 
-# kb_add_report(): writes manifest.json and adds the fixture tests.
+# kb_add_report(): writes manifest.json, adds the target kb_suite and the fixture tests.
 function(kb_add_report)
-  kb_write_manifest()
+  kb_write_manifest(manifest.json KB_CANDIDATES)
+  kb_add_suite()
   add_test(NAME kb.env COMMAND ${CMAKE_COMMAND} -DPRESET_DIR=${PROJECT_BINARY_DIR}
     -DENV_PROGRAM=$<TARGET_FILE:kb_env> -P ${PROJECT_SOURCE_DIR}/harness/cmake/RunEnv.cmake)
   set_tests_properties(kb.env PROPERTIES FIXTURES_SETUP kb.env TIMEOUT 120
@@ -18,7 +19,27 @@ function(kb_add_report)
     ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/reports")
 endfunction()
 
-function(kb_write_manifest)
+# The target kb_suite: what judging needs, without the project's own tests.
+function(kb_add_suite)
+  add_custom_target(kb_suite)
+  add_dependencies(kb_suite kb_env kb_check_build kb_runner)
+  if(KB_BACKEND STREQUAL cuda)
+    add_dependencies(kb_suite kb_peaks)
+  endif()
+  foreach(level IN ITEMS 1 2 3 4)
+    get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
+    foreach(slug IN LISTS slugs)
+      add_dependencies(kb_suite level${level}.${slug}.test level${level}.${slug}.bench)
+    endforeach()
+  endforeach()
+  get_property(names GLOBAL PROPERTY KB_CANDIDATES)
+  if(names)
+    add_dependencies(kb_suite ${names})
+  endif()
+endfunction()
+
+# kb_write_manifest(<file in the build folder> <global property with the candidates' names>)
+function(kb_write_manifest file property)
   set(levels "{}")
   foreach(level IN ITEMS 1 2 3 4)
     get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
@@ -29,7 +50,7 @@ function(kb_write_manifest)
 
   set(runs "{}")
   set(entries "")
-  get_property(names GLOBAL PROPERTY KB_CANDIDATES)
+  get_property(names GLOBAL PROPERTY ${property})
   foreach(name IN LISTS names)
     kb_describe_candidate(${name} entry)
     list(APPEND entries "${entry}")
@@ -54,7 +75,7 @@ function(kb_write_manifest)
 
   get_filename_component(preset ${PROJECT_BINARY_DIR} NAME)
   # Written only when it changes, so that a new configure run makes nothing stale.
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/manifest.json @ONLY CONTENT [[{
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${file} @ONLY CONTENT [[{
 "schema": 1,
 "version": "@PROJECT_VERSION@",
 "preset": "@preset@",

@@ -64,7 +64,7 @@ function(kb_check_run_name place name)
     message(FATAL_ERROR "${place}: '${name}' is no name for a run or sample: rename it to at most 64 "
       "letters, digits, _ and -, the first a letter or digit.")
   endif()
-  if(name MATCHES "^(seed|kb|harness|selftest|build|correct|bench|level[0-9]*)$")
+  if(name MATCHES "^(seed|adversaries|kb|harness|selftest|build|correct|bench|level[0-9]*)$")
     message(FATAL_ERROR "${place}: '${name}' is taken (seed is the run of the shipped candidates, the "
       "others are labels of tests): rename the run or sample.")
   endif()

@@ -19,7 +19,8 @@ function(kb_add_level level)
   set_property(GLOBAL PROPERTY KB_TASKS_${level} ${slugs})
 endfunction()
 
-# kb_add_task(<level> <slug>): the reference as a library, the two programs that judge and time.
+# kb_add_task(<level> <slug>): the reference as a library, the two programs that judge and time, and the
+# test that the task accepts no trivial answer.
 function(kb_add_task level slug)
   set(name level${level}.${slug})
   set(dir ${PROJECT_SOURCE_DIR}/level${level}/${slug})
@@ -43,4 +44,8 @@ function(kb_add_task level slug)
     add_executable(${name}.${kind} $<TARGET_OBJECTS:kb_${kind}_main>)
     target_link_libraries(${name}.${kind} PRIVATE kb_judge ${name})
   endforeach()
+
+  add_test(NAME kb.validity.${name} COMMAND kb_validity --task level${level}/${slug})
+  set_tests_properties(kb.validity.${name} PROPERTIES LABELS "selftest;validity" TIMEOUT 120
+    FIXTURES_REQUIRED "kb.env;kb.report")
 endfunction()

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -37,6 +39,18 @@ Json host_facts() {
           {"memory_bytes", int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)}};
 }
 
+// What the runner says of itself, in a process of its own: it gives up its rights to find out.
+std::string isolation(const std::filesystem::path& build_dir) {
+  const std::string command = "'" + (build_dir / "bin/kb_runner").string() + "' --isolation";
+  FILE* pipe = popen(command.c_str(), "r");
+  char text[256] = {};
+  const bool answered = pipe != nullptr && std::fgets(text, sizeof text, pipe) != nullptr;
+  if (pipe == nullptr || pclose(pipe) != 0 || !answered) {
+    throw std::runtime_error(command + " does not work; build again");
+  }
+  return std::string(text, std::strcspn(text, "\n"));
+}
+
 // CTest's resource specification. Without a GPU one made-up slot lets the tests start, and skip.
 Json resource_spec(const std::vector<Json>& gpus) {
   Json list = Json::array();
@@ -58,10 +72,11 @@ int run(const std::filesystem::path& manifest_path) {
       return 1;
     }
     const std::string built_for = manifest.at("cuda_architectures");
+    const std::string built_digits = built_for.substr(0, built_for.find_first_not_of("0123456789"));
     const std::string wanted = gpus[0].at("compute_capability_digits");
-    if (built_for.substr(0, built_for.find_first_not_of("0123456789")) != wanted) {
-      std::cerr << "this build is for sm_" << built_for << ", but " << gpus[0].at("name")
-                << " is sm_" << wanted
+    if (built_digits != wanted) {
+      std::cerr << "this build is for sm_" << built_digits << ", but "
+                << gpus[0].at("name").get<std::string>() << " is sm_" << wanted
                 << ": configure with this GPU's preset (cmake --list-presets)\n";
       return 1;
     }
@@ -74,6 +89,7 @@ int run(const std::filesystem::path& manifest_path) {
                 {"harness_version", manifest.at("version")},
                 {"harness_sha256", harness_sha256(build_dir)},
                 {"torch", manifest.at("torch")},
+                {"isolation", isolation(build_dir)},
                 {"host", host_facts()},
                 {"gpu", gpus.empty() || manifest.at("backend") == "cpu" ? Json() : gpus[0]}});
   replace_json(build_dir / "gpus.json", resource_spec(gpus));

@@ -1,7 +1,8 @@
-// NVML comes with the driver, not with the toolkit, so it is loaded at run time.
+// NVML comes with the driver and is loaded at run time. Its header is a package of its own that
+// most toolkits lack, so the few functions used are declared here; their ABI has not changed since
+// NVML 11. https://docs.nvidia.com/deploy/nvml-api
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <nvml.h>
 
 #include <cstdio>
 
@@ -10,15 +11,23 @@
 namespace kb {
 namespace {
 
+using Device = struct nvmlDevice_st*;
+using Initialise = int (*)();
+using FindByBus = int (*)(const char*, Device*);
+using GetNumber = int (*)(Device, unsigned*);
+using GetChosen = int (*)(Device, int, unsigned*);
+using GetBits = int (*)(Device, unsigned long long*);
+using GetProcesses = int (*)(Device, unsigned*, void*);
+constexpr int success = 0, insufficient_size = 7;
+constexpr int clock_sm = 1, clock_memory = 2, temperature_gpu = 0;
+
 class Nvml {
  public:
   Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr || call<decltype(&nvmlInit_v2)>("nvmlInit_v2")() != NVML_SUCCESS)
-      return;
+    if (library_ == nullptr || call<Initialise>("nvmlInit_v2")() != success) return;
     char bus[32] = {};
     if (cudaDeviceGetPCIBusId(bus, sizeof bus, 0) != cudaSuccess) return;
-    ready_ = call<decltype(&nvmlDeviceGetHandleByPciBusId_v2)>("nvmlDeviceGetHandleByPciBusId_v2")(
-                 bus, &device_) == NVML_SUCCESS;
+    ready_ = call<FindByBus>("nvmlDeviceGetHandleByPciBusId_v2")(bus, &device_) == success;
   }
 
   bool ready() const { return ready_; }
@@ -28,22 +37,20 @@ class Nvml {
   Json number(const char* name, double scale, Before... before) const {
     unsigned value = 0;
     const auto function = call<Function>(name);
-    if (function == nullptr || function(device_, before..., &value) != NVML_SUCCESS) return nullptr;
+    if (function == nullptr || function(device_, before..., &value) != success) return nullptr;
     return value * scale;
   }
 
   Json throttle_reasons() const {
     unsigned long long bits = 0;
-    const auto function = call<decltype(&nvmlDeviceGetCurrentClocksThrottleReasons)>(
-        "nvmlDeviceGetCurrentClocksThrottleReasons");
+    const auto function = call<GetBits>("nvmlDeviceGetCurrentClocksThrottleReasons");
     Json reasons = Json::array();
-    if (function == nullptr || function(device_, &bits) != NVML_SUCCESS) return reasons;
-    constexpr std::pair<unsigned long long, const char*> names[]{
-        {nvmlClocksThrottleReasonSwPowerCap, "power_cap"},
-        {nvmlClocksThrottleReasonHwSlowdown, "hardware_slowdown"},
-        {nvmlClocksThrottleReasonSwThermalSlowdown, "software_thermal"},
-        {nvmlClocksThrottleReasonHwThermalSlowdown, "hardware_thermal"},
-        {nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "power_brake"}};
+    if (function == nullptr || function(device_, &bits) != success) return reasons;
+    constexpr std::pair<unsigned long long, const char*> names[]{{0x04, "power_cap"},
+                                                                 {0x08, "hardware_slowdown"},
+                                                                 {0x20, "software_thermal"},
+                                                                 {0x40, "hardware_thermal"},
+                                                                 {0x80, "power_brake"}};
     for (const auto& [bit, name] : names) {
       if (bits & bit) reasons.push_back(name);
     }
@@ -52,11 +59,10 @@ class Nvml {
 
   Json processes() const {
     unsigned count = 0;
-    const auto function = call<decltype(&nvmlDeviceGetComputeRunningProcesses_v3)>(
-        "nvmlDeviceGetComputeRunningProcesses_v3");
+    const auto function = call<GetProcesses>("nvmlDeviceGetComputeRunningProcesses_v3");
     if (function == nullptr) return nullptr;
-    const nvmlReturn_t result = function(device_, &count, nullptr);
-    return result == NVML_SUCCESS || result == NVML_ERROR_INSUFFICIENT_SIZE ? Json(count) : Json();
+    const int result = function(device_, &count, nullptr);
+    return result == success || result == insufficient_size ? Json(count) : Json();
   }
 
  private:
@@ -66,7 +72,7 @@ class Nvml {
   }
 
   void* library_;
-  nvmlDevice_t device_ = nullptr;
+  Device device_ = nullptr;
   bool ready_ = false;
 };
 
@@ -75,15 +81,12 @@ class Nvml {
 Json gpu_state() {
   static const Nvml nvml;
   if (!nvml.ready()) return nullptr;
-  using Clock = decltype(&nvmlDeviceGetClockInfo);
-  return {
-      {"sm_mhz", nvml.number<Clock>("nvmlDeviceGetClockInfo", 1, NVML_CLOCK_SM)},
-      {"memory_mhz", nvml.number<Clock>("nvmlDeviceGetClockInfo", 1, NVML_CLOCK_MEM)},
-      {"temperature_c", nvml.number<decltype(&nvmlDeviceGetTemperature)>("nvmlDeviceGetTemperature",
-                                                                         1, NVML_TEMPERATURE_GPU)},
-      {"power_w", nvml.number<decltype(&nvmlDeviceGetPowerUsage)>("nvmlDeviceGetPowerUsage", 1e-3)},
-      {"throttle", nvml.throttle_reasons()},
-      {"processes", nvml.processes()}};
+  return {{"sm_mhz", nvml.number<GetChosen>("nvmlDeviceGetClockInfo", 1, clock_sm)},
+          {"memory_mhz", nvml.number<GetChosen>("nvmlDeviceGetClockInfo", 1, clock_memory)},
+          {"temperature_c", nvml.number<GetChosen>("nvmlDeviceGetTemperature", 1, temperature_gpu)},
+          {"power_w", nvml.number<GetNumber>("nvmlDeviceGetPowerUsage", 1e-3)},
+          {"throttle", nvml.throttle_reasons()},
+          {"processes", nvml.processes()}};
 }
 
 }  // namespace kb

@@ -125,6 +125,13 @@ Tolerance against_library(const Tolerance& tolerance) {
           .library_error = tolerance.library_error};
 }
 
+Tolerance exact_tolerance(const at::Tensor& library, const at::Tensor& oracle) {
+  const Norms norms = measure(library, oracle);
+  const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));
+  const double per_rms = std::max(0.5, 8 * norms.library_max) / rms;
+  return {.relative = per_rms, .per_rms = per_rms};
+}
+
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
                           const Tolerance& tolerance) {
   Comparison result;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/compare.h"
 #include "judge/runner_session.h"
 #include "judge/workload.h"
 #include "kb/task.h"
@@ -29,6 +30,12 @@ class Correctness {
   const SizeBytes& sizes(const std::string& set) const;
 
  private:
+  // Runs one call and looks for damage; the outputs as they were then.
+  std::vector<at::Tensor> call(RunnerSession& runner, Workload& work, const std::string& set);
+  // Products only: is every operand used in full fp32? null where the canary does not apply.
+  Json check_canary(RunnerSession& runner, Workload& work);
+  [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
+                                     const std::string& set, const std::string& circumstances);
   void check_call(RunnerSession& runner, Workload& work, const std::string& set, Json& outputs);
 
   const Task& task_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "judge/expectation.h"
 #include "judge/quick_check.h"
 #include "result/verdict.h"
 
@@ -137,6 +138,7 @@ void Duel::refresh() {
 }
 
 void Duel::verify() {
+  candidate_.inspect();
   for (int64_t s = 0; s < work_->slots(); ++s) {
     for (size_t i = 0; i < work_->outputs().size(); ++i) verify_output(s, i, work_->output(s, i));
     work_->check_inputs(s, "timed");

@@ -102,7 +102,10 @@ ChildProcess::ChildProcess(const Options& options) {
   reader_ = std::thread([this] {
     char buffer[1 << 16];
     for (ssize_t n; (n = read(output_fd_, buffer, sizeof buffer)) != 0;) {
-      if (n > 0) log_.append(buffer, static_cast<size_t>(n));
+      if (n > 0) {
+        const std::lock_guard lock(log_mutex_);
+        log_.append(buffer, static_cast<size_t>(n));
+      }
       if (n < 0 && errno != EINTR) break;
     }
   });
@@ -140,6 +143,22 @@ void ChildProcess::kill() {
   output_fd_ = -1;
 }
 
+std::vector<std::string> ChildProcess::code_files() const {
+  pid_t innermost = pid_;
+  for (auto next = children_of(innermost); !next.empty(); next = children_of(innermost)) {
+    innermost = next.front();
+  }
+  std::ifstream maps("/proc/" + std::to_string(innermost) + "/maps");
+  std::vector<std::string> files;
+  for (std::string line; std::getline(maps, line);) {
+    // "7f00-7f01 r-xp 00000000 00:01 1024   /usr/lib/libm.so.6"
+    const size_t rights = line.find(' ') + 1, path = line.find('/');
+    if (path == std::string::npos || line[rights + 2] != 'x') continue;
+    if (files.empty() || files.back() != line.substr(path)) files.push_back(line.substr(path));
+  }
+  return files;
+}
+
 std::string ChildProcess::how() const {
   if (!status_) return "is running";
   if (WIFSIGNALED(*status_)) {
@@ -149,7 +168,10 @@ std::string ChildProcess::how() const {
   return "exited with code " + std::to_string(WEXITSTATUS(*status_));
 }
 
-std::string ChildProcess::output() const { return log_.text(); }
+std::string ChildProcess::output() const {
+  const std::lock_guard lock(log_mutex_);
+  return log_.text();
+}
 
 std::vector<int> allowed_cpus() {
   cpu_set_t set;

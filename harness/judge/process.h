@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -42,13 +43,15 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
+  /// Files that it, or the process that it has become the keeper of, has mapped as code.
+  std::vector<std::string> code_files() const;
   /// Whether it has ended by itself; if so, how() tells how.
   bool ended();
   /// Kills the process and every descendant, and waits until they are gone.
   void kill();
   /// "was killed by signal 11 (Segmentation fault)" or "exited with code 3"; once ended.
   std::string how() const;
-  /// What it wrote to stdout and stderr. Complete once it has been killed.
+  /// What it wrote to stdout and stderr so far. Complete once it has been killed.
   std::string output() const;
 
  private:
@@ -57,6 +60,7 @@ class ChildProcess {
   pid_t pid_ = -1;
   int output_fd_ = -1;
   std::optional<int> status_;
+  mutable std::mutex log_mutex_;
   CappedLog log_;
   std::thread reader_;
 };

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "build/module_audit.h"
 #include "protocol/futex.h"
 #include "protocol/isolation.h"
 #include "result/files.h"
@@ -50,10 +51,13 @@ namespace {
 
 std::string bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
+// How the kernel lists the copy in a runner's maps.
+constexpr const char* copy_name = "memfd:kb-candidate";
+
 // A copy that nobody can change any more and that shows no path.
 int sealed_copy(const std::filesystem::path& module) {
   const std::string bytes = read_text(module);
-  const int fd = memfd_create("candidate", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  const int fd = memfd_create(copy_name + std::strlen("memfd:"), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0 || write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
       fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     throw std::runtime_error("cannot copy " + module.string() +
@@ -110,7 +114,23 @@ void RunnerSession::load() {
     throw std::runtime_error("full isolation is required, but this machine allows only " +
                              isolation_ + "; nothing untrusted was run");
   }
+  trusted_code_ = process_->code_files();
   call(Op::load, options_.call_timeout);
+  inspect();
+}
+
+void RunnerSession::inspect() const {
+  if (options_.module.empty()) return;
+  for (const std::string& file : process_->code_files()) {
+    if (std::find(trusted_code_.begin(), trusted_code_.end(), file) != trusted_code_.end())
+      continue;
+    const std::string name = file.substr(file.rfind('/') + 1);
+    // The CUDA driver loads parts of itself when they are needed.
+    const bool driver = name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
+    if (driver || name.starts_with(copy_name) || may_need(name, ModulePolicy{})) continue;
+    throw Decided(Verdict::policy_violation,
+                  options_.who + " loaded a library at run time (" + name + ")");
+  }
 }
 
 void RunnerSession::bind(const Task& task, const SizeBytes& sizes,

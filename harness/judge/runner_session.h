@@ -48,6 +48,10 @@ class RunnerSession {
   bool capture(uint32_t first_slot, uint32_t slots);
   protocol::Answer replay();
 
+  /// Looks at what code the runner has in memory. Between two calls, outside of any timing.
+  /// @throws Decided if there is a library that the candidate may not use
+  void inspect() const;
+
   /// Ends the runner; output() is complete afterwards.
   void end();
   std::string output() const { return process_->output(); }
@@ -66,6 +70,7 @@ class RunnerSession {
   uint32_t number_ = 0;
   bool loaded_ = false;
   std::string isolation_;
+  std::vector<std::string> trusted_code_;  ///< files mapped before the candidate was loaded
   std::string doing_;
 };
 

@@ -125,6 +125,9 @@ int finish(Judging& judging) {
     verdict = judging.decided->verdict;
     evidence = judging.decided->what();
     judging.report["worst"] = judging.decided->worst;
+  } else if (!judging.task.degenerate.empty()) {
+    verdict = Verdict::degenerate;
+    evidence += ", but the task accepts trivial answers too: " + judging.task.degenerate;
   }
   if (judging.runner) {
     judging.runner->end();
@@ -135,7 +138,15 @@ int finish(Judging& judging) {
   judging.file.save("correct", to_string(verdict), evidence);
   std::printf("%s: %s: %s\n", judging.options.candidate.c_str(), to_string(verdict),
               evidence.c_str());
-  return verdict == Verdict::pass ? 0 : verdict == Verdict::skipped ? exit_skipped : 1;
+  switch (verdict) {
+    case Verdict::pass:
+      return 0;
+    case Verdict::skipped:
+    case Verdict::degenerate:
+      return exit_skipped;
+    default:
+      return 1;
+  }
 }
 
 int judge(int argc, char** argv, const Task& task) {

@@ -14,14 +14,6 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
 
 }  // namespace
 
-std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> out;
-  for (const at::Tensor& t : tensors) {
-    out.push_back(at::isFloatingType(t.scalar_type()) ? t.to(at::kDouble) : t);
-  }
-  return out;
-}
-
 Workload::Workload(const Task& task, const SizeBytes& sizes, int64_t slots, SharedMemory& memory)
     : task_(task), sizes_(sizes), slots_(slots) {
   for (const TensorSpec& spec : task.tensors(sizes)) {
@@ -78,6 +70,20 @@ void Workload::refill_weights(InputKind kind, at::Generator& rng) {
 
 void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
   for (Slots& input : inputs_) refill(input, slot, kind, rng);
+  for (Slots& output : outputs_) output.shared->poison_slot(slot);
+}
+
+void Workload::assign(int64_t slot, const std::vector<at::Tensor>& given) {
+  TORCH_CHECK(given.size() == inputs_.size() + weights_.size(), task_.name,
+              ": another number of inputs and weights than declared");
+  size_t next = 0;
+  for (auto* group : {&inputs_, &weights_}) {
+    for (Slots& t : *group) {
+      const int64_t copy = t.shared->slots() == 1 ? 0 : slot;
+      t.originals[copy].copy_(given[next++]);
+      t.shared->slot(copy).copy_(t.originals[copy]);
+    }
+  }
   for (Slots& output : outputs_) output.shared->poison_slot(slot);
 }
 

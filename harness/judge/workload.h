@@ -14,9 +14,6 @@
 
 namespace kb {
 
-/// Floating tensors in fp64, for the oracle; others as they are.
-std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors);
-
 /// Which values tensors get.
 enum class InputKind { standard, compat };
 
@@ -35,6 +32,10 @@ class Workload {
   void refill_weights(InputKind kind, at::Generator& rng);
   /// New inputs for one slot, and a poisoned output.
   void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
+
+  /// These inputs and weights, in reference()'s order, and poisoned outputs; prepare() must run
+  /// again.
+  void assign(int64_t slot, const std::vector<at::Tensor>& given);
 
   /// Private copies of inputs and weights, in reference()'s order.
   std::vector<at::Tensor> arguments(int64_t slot) const;

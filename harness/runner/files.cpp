@@ -3,6 +3,7 @@
 #include "runner/files.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <link.h>
 
@@ -63,7 +64,10 @@ void add_driver(SandboxRules& rules) {
     const std::filesystem::path file = std::filesystem::canonical(map->l_name, ignored);
     if (!ignored) rules.read_directories.push_back(file.parent_path());
   }
-  rules.read_directories.insert(rules.read_directories.end(), {"/sys", "/etc/nvidia"});
+  rules.read_directories.insert(rules.read_directories.end(),
+                                {"/sys", "/etc/nvidia", "/proc/driver", "/proc/sys"});
+  rules.read_files.insert(rules.read_files.end(),
+                          {"/proc/devices", "/proc/modules", "/proc/filesystems", "/proc/version"});
   rules.write_directories.push_back("/dev/shm");
   rules.write_files.push_back("/dev/zero");
   for (const char* pattern : {"/dev/nvidia*", "/dev/dxg"}) {
@@ -76,6 +80,9 @@ void add_driver(SandboxRules& rules) {
 
 uint32_t hide_files() {
   if (!landlock_available()) return 0;
+  // The kernel makes up these folders anew when nobody holds them, and forgets the rules for them.
+  open("/proc/self", O_PATH | O_CLOEXEC);
+  open("/proc/self/task", O_PATH | O_CLOEXEC);
   try {
     SandboxRules allowed = rules();
 #ifdef KB_CUDA

@@ -45,16 +45,16 @@ bool limit(__rlimit_resource resource, rlim_t value) {
 }
 
 // Device memory, address space that is only reserved, and what the judge shares do not count.
-rlim_t private_memory() {
-  const auto total =
-      static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  return std::max(total / 2, rlim_t{4} << 30);
-}
+#ifdef KB_CUDA
+constexpr rlim_t private_memory = rlim_t{16} << 30;
+#else
+constexpr rlim_t private_memory = rlim_t{4} << 30;
+#endif
 
 uint32_t set_limits() {
   bool all = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 1024) && limit(RLIMIT_MSGQUEUE, 0) &&
              limit(RLIMIT_FSIZE, rlim_t{4} << 30);
-  if (limit_memory) all = all && limit(RLIMIT_DATA, private_memory());
+  if (limit_memory) all = all && limit(RLIMIT_DATA, private_memory);
   return all ? limits : 0u;
 }
 

@@ -2,8 +2,10 @@
 // is that nothing reaches another process, outlives this one or slows down the judge.
 #include "runner/system_calls.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -29,6 +31,11 @@ constexpr std::initializer_list<const char*> denied = {
     // Networks, and ways to hand descriptors around.
     "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "sendto", "sendmsg",
     "sendmmsg", "recvmsg", "recvmmsg",
+    // Files come and go with the judge's processes, not with a candidate.
+    "creat", "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat",
+    "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "truncate", "chmod",
+    "fchmod", "fchmodat", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr",
+    "fsetxattr", "utimensat",
     // Memory that other processes can find, and that no limit counts.
     "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd",
     "msgrcv", "msgctl", "mq_open", "mq_unlink", "memfd_create", "memfd_secret",
@@ -59,10 +66,22 @@ bool deny_if(const Filter& filter, int number, scmp_arg_cmp condition, int error
 
 bool deny_by_arguments(const Filter& filter) {
   const auto self = static_cast<scmp_datum_t>(getpid());
+  constexpr scmp_datum_t unnamed = O_TMPFILE & ~O_DIRECTORY;
   return
       // Threads yes, processes no. clone3() hides its flags in memory; libc falls back to clone().
       deny_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) &&
       seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
+      // No new files; openat2() hides its flags in memory, and libc does not use it.
+      deny_if(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT)) &&
+      deny_if(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT)) &&
+      deny_if(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, unnamed, unnamed)) &&
+      deny_if(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, unnamed, unnamed)) &&
+      seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) == 0 &&
+      // No code but what the loader maps from files: the judge looks at the list of those.
+      deny_if(filter, SCMP_SYS(mmap),
+              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_WRITE | PROT_EXEC, PROT_WRITE | PROT_EXEC)) &&
+      deny_if(filter, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
+      deny_if(filter, SCMP_SYS(pkey_mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
       // raise() and abort() signal their own process.
       deny_if(filter, SCMP_SYS(kill), SCMP_A0(SCMP_CMP_NE, self)) &&
       deny_if(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self)) &&

@@ -43,8 +43,12 @@ double Pairing::candidate_seconds() const {
 double Pairing::speedup() const { return std::exp(hodges_lehmann(log_ratios())); }
 
 Interval Pairing::interval() const {
-  const Interval log_interval = signed_rank_interval(log_ratios(), policy_.confidence);
-  return {std::exp(log_interval.low), std::exp(log_interval.high)};
+  const std::vector<double> logs = log_ratios();
+  const Interval within = signed_rank_interval(logs, policy_.confidence);
+  const double centre = hodges_lehmann(logs);
+  const double low = std::hypot(centre - within.low, policy_.pair_half_width);
+  const double high = std::hypot(within.high - centre, policy_.pair_half_width);
+  return {std::exp(centre - low), std::exp(centre + high)};
 }
 
 }  // namespace kb

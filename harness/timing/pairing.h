@@ -22,6 +22,9 @@ struct PairingPolicy {
   double max_seconds = 2.0;   ///< of measured time
   double half_width = 0.005;  ///< of the interval of ln(A/B)
   double confidence = 0.99;
+  /// What differs between pairs of processes running identical code and cannot be seen within one
+  /// pair: 2.6 standard deviations of the A/A estimates measured on an H200 (reports/hardware/h200).
+  double pair_half_width = 0.003;
 };
 
 /// Collects blocks and says when there are enough. It looks at the interval's width only, never at
@@ -37,7 +40,8 @@ class Pairing {
   /// Median seconds of a unit of each arm.
   double reference_seconds() const;
   double candidate_seconds() const;
-  /// Hodges-Lehmann estimate of the speed-up A/B, and its interval.
+  /// Hodges-Lehmann estimate of the speed-up A/B, and its interval: the blocks' own, widened by what
+  /// differs between pairs of processes.
   double speedup() const;
   Interval interval() const;
   double confidence() const { return policy_.confidence; }

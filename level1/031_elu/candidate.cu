@@ -1,19 +1,17 @@
 #include "task.h"
 
-__device__ float elu(float x, float alpha) { return x > 0 ? x : alpha * expm1f(x); }
-
 // One float4 per thread; the first threads also take the tail that is not a multiple of four.
-__global__ void apply(const float* x, float* y, float alpha, int64_t n) {
+__global__ void elu(const float* x, float* y, float alpha, int64_t n) {
+  const auto f = [=](float v) { return v > 0 ? v : alpha * expm1f(v); };
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, tail = n / 4 * 4 + i;
   if (i < n / 4) {
     const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<float4*>(y)[i] = {elu(v.x, alpha), elu(v.y, alpha), elu(v.z, alpha),
-                                       elu(v.w, alpha)};
+    reinterpret_cast<float4*>(y)[i] = {f(v.x), f(v.y), f(v.z), f(v.w)};
   }
-  if (tail < n) y[tail] = elu(x[tail], alpha);
+  if (tail < n) y[tail] = f(x[tail]);
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   const int64_t n = s.batch_size * s.dim;
-  apply<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, static_cast<float>(s.alpha), n);
+  elu<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, static_cast<float>(s.alpha), n);
 }

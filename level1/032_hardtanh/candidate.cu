@@ -1,20 +1,18 @@
 #include "task.h"
 
-__device__ float clamp(float x, float low, float high) { return fminf(fmaxf(x, low), high); }
-
 // One float4 per thread; the first threads also take the tail that is not a multiple of four.
-__global__ void apply(const float* x, float* y, float low, float high, int64_t n) {
+__global__ void hardtanh(const float* x, float* y, float low, float high, int64_t n) {
+  const auto f = [=](float v) { return fminf(fmaxf(v, low), high); };
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, tail = n / 4 * 4 + i;
   if (i < n / 4) {
     const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<float4*>(y)[i] = {clamp(v.x, low, high), clamp(v.y, low, high),
-                                       clamp(v.z, low, high), clamp(v.w, low, high)};
+    reinterpret_cast<float4*>(y)[i] = {f(v.x), f(v.y), f(v.z), f(v.w)};
   }
-  if (tail < n) y[tail] = clamp(x[tail], low, high);
+  if (tail < n) y[tail] = f(x[tail]);
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   const int64_t n = s.batch_size * s.dim;
-  apply<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, static_cast<float>(s.min_val),
-                                             static_cast<float>(s.max_val), n);
+  hardtanh<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, static_cast<float>(s.min_val),
+                                                static_cast<float>(s.max_val), n);
 }

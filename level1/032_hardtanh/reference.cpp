@@ -5,7 +5,6 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.dim};
-  // A deviation of 3 gives every branch many values.
   return std::tuple{input<float>("x", shape).with(normal(0, 3)), output<float>("y", shape)};
 }
 

@@ -1,20 +1,19 @@
 #include "task.h"
 
-__device__ float gelu(float x) {
-  return x / 2 * (1 + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
-}
-
 // One float4 per thread; the first threads also take the tail that is not a multiple of four.
-__global__ void apply(const float* x, float* y, int64_t n) {
+__global__ void new_gelu(const float* x, float* y, int64_t n) {
+  const auto f = [](float v) {
+    return v / 2 * (1 + tanhf(0.79788456f * (v + 0.044715f * v * v * v)));
+  };
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, tail = n / 4 * 4 + i;
   if (i < n / 4) {
     const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<float4*>(y)[i] = {gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w)};
+    reinterpret_cast<float4*>(y)[i] = {f(v.x), f(v.y), f(v.z), f(v.w)};
   }
-  if (tail < n) y[tail] = gelu(x[tail]);
+  if (tail < n) y[tail] = f(x[tail]);
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   const int64_t n = s.batch_size * s.dim;
-  apply<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, n);
+  new_gelu<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, n);
 }

@@ -15,6 +15,7 @@ from kb_report.model import (
     JUDGED,
     NO_RESULT,
     STALE,
+    VALIDITY_KEYS,
     Problem,
     ReportError,
     Suite,
@@ -185,6 +186,7 @@ def load_build_dir(build_dir: Path) -> Suite:
         slots.add(slot)
         suite.candidates.append(_load_candidate(entry, build_dir, source_dir, env, suite))
     _check_leftovers(build_dir, manifest, suite, names)
+    _load_validity(build_dir, suite)
     _drop_older_task_versions(suite)
     suite.candidates.sort(key=candidate_key)
     if len(suite.machines) > 1:
@@ -346,6 +348,37 @@ def _drop_older_task_versions(suite: Suite) -> None:
                 machine=None,
                 source_changed=False,
             )
+
+
+def _load_validity(build_dir: Path, suite: Suite) -> None:
+    """Read what kb_validity says about the tasks; a task without a record is no problem."""
+    program = sha256_file(build_dir / "bin/kb_validity")
+    stale = []
+    for level, tasks in suite.levels.items():
+        for task in tasks:
+            shown = f"validity/level{level}.{task}.json"
+            try:
+                record = read_checked(build_dir / shown, "validity", "a record of task validity")
+                if (record["level"], record["task"]) != (level, task):
+                    raise BadFile("foreign", "belongs to another task")
+                if record["killed"] + len(record["survivors"]) != record["applicable"]:
+                    raise BadFile("invalid", "contradicts itself: its numbers do not add up")
+            except FileNotFoundError:
+                continue
+            except BadFile as e:
+                suite.problems.append(Problem(e.kind, shown, str(e)))
+                continue
+            library = sha256_file(build_dir / f"lib/tasks/level{level}.{task}.so")
+            if record["hashes"] == {"task": library, "program": program}:
+                suite.validity.append({k: record[k] for k in VALIDITY_KEYS})
+            else:
+                stale.append(task)
+    if stale:
+        shown = ", ".join(stale[:8]) + (" \u2026" if len(stale) > 8 else "")
+        suite.notes.append(
+            f"the validity of {len(stale)} task(s) was assessed before they or the rule changed "
+            f"and is left out (ctest -L validity assesses it): {shown}"
+        )
 
 
 def _check_leftovers(

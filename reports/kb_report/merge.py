@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kb_report import load, rollup, schema
+from kb_report import load, rollup, schema, validity
 from kb_report.load import BadFile
 from kb_report.model import (
     BAD_INPUT,
@@ -145,6 +145,7 @@ def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> 
             {p for s in suites for p in s.problems}, key=lambda p: (p.path, p.kind, p.message)
         ),
         notes=sorted(notes),
+        validity=validity.merged(s.validity for s in suites),
     )
     for s in sorted(suites, key=_canonical):
         merged.machines |= s.machines

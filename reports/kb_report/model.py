@@ -45,6 +45,12 @@ VERDICTS = (
 )
 
 
+# What a report keeps of a record of kb_validity.
+VALIDITY_KEYS = (
+    "level", "task", "killed", "applicable", "survivors", "equivalent", "degenerate", "canary",
+)  # fmt: skip
+
+
 class ReportError(Exception):
     """A sentence for the user that ends the program; `status` is the exit status."""
 
@@ -72,6 +78,7 @@ class Suite:
     levels: level -> its tasks; their number is N.
     candidates: records as described in reports/schema/results.schema.json, sorted by name.
     machines: fingerprint key -> {"host", "gpu", "torch"} for every machine that judged.
+    validity: for tasks that were assessed, VALIDITY_KEYS of their records.
     """
 
     backend: str
@@ -85,6 +92,7 @@ class Suite:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     baselines: list[dict[str, Any]] = field(default_factory=list)
+    validity: list[dict[str, Any]] = field(default_factory=list)
 
     def runs(self) -> list[str]:
         """Names of the runs, the shipped seed first."""

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from kb_report import charts, metrics, tables, write
+from kb_report import charts, metrics, tables, validity, write
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
     JUDGED,
@@ -39,7 +39,7 @@ VERDICT_MEANING = {
     "cheat": "it passed the checks of its outputs, but not those of how they came about",
     "policy_violation": "it uses something that a candidate may not use",
     "skipped": "it could not be judged on this machine",
-    "degenerate": "the task accepts a trivial answer on these inputs",
+    "degenerate": "right, but the task accepts a trivial answer too, so it counts for nobody",
 }
 
 
@@ -105,6 +105,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         verdicts=[v for v in (*VERDICTS, *STATE_WORDS) if any(r["status"] == v for r in rows)],
         failures=_failures(rows),
         skipped=_not_judged(doc),
+        validity=validity.by_level(doc),
         draw_tables=_draw_tables(doc),
         contracts=sorted(
             {

@@ -48,6 +48,7 @@ def document(suite: Suite) -> dict[str, Any]:
         "candidates": [
             {k: v for k, v in c.items() if k != "source_text"} for c in suite.candidates
         ],
+        "validity": suite.validity,
         "problems": [p.as_json() for p in suite.problems],
         "notes": suite.notes,
     }
@@ -67,6 +68,7 @@ def suite_of(doc: dict[str, Any]) -> Suite:
         machine=doc["machine"],
         machines=doc["machines"],
         notes=list(doc["notes"]),
+        validity=list(doc.get("validity", [])),  # reports of before it was kept have none
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kb_report import validity
 from kb_report.metrics import THRESHOLDS
 from kb_report.model import (
     BAD_RESULT,
@@ -145,6 +146,19 @@ def _sample_lines(level: dict[str, Any]) -> list[str]:
     return [grid(table)] if table else []
 
 
+def validity_text(level: dict[str, Any]) -> str:
+    """The mutation score of a level's tasks, then those that accept a trivial answer."""
+    lines = [
+        f"task validity  level {level['level']}: {level['assessed']} of {level['n']} tasks "
+        f"assessed, mutation score {level['killed']}/{level['applicable']}"
+    ]
+    for r in level["accepting"]:
+        lines.append(f"  accepts trivial answers: {r['task']}: {names(r['survivors'])}")
+    for r in level["degenerate"]:
+        lines.append(f"  degenerate, no pass possible: {r['task']}: {one_line(r['degenerate'])}")
+    return "\n".join(lines)
+
+
 def text(doc: dict[str, Any]) -> str:
     """Everything rollup prints about a results document."""
     parts = []
@@ -161,4 +175,7 @@ def text(doc: dict[str, Any]) -> str:
             parts.append(f"{run['run']}: no candidates for level {without}")
     if not doc["runs"]:
         parts.append("no candidates")
+    assessed = validity.by_level(doc)
+    if assessed:
+        parts.append("\n".join(map(validity_text, assessed)))
     return "\n\n".join(parts)

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-from kb_report import metrics, tables
+from kb_report import metrics, tables, validity
 from kb_report.metrics import THRESHOLDS
 from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, one_line
 
@@ -223,6 +223,10 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
                     for k, v in level["over_samples"]["pass_at_k"].items()
                 )
                 lines.append(f"  - pass@k: {shown}")
+    for level in validity.by_level(doc):
+        head, *rest = tables.validity_text(level).split("\n")
+        lines.append(f"- {escape_markdown(head)}")
+        lines += [f"  - {escape_markdown(line.strip(), 300)}" for line in rest]
     for note in doc["notes"]:
         lines.append(f"- note: {escape_markdown(note, 400)}")
     for problem in doc["problems"]:
@@ -312,7 +316,8 @@ def _cases(c: dict[str, Any]) -> list[ET.Element]:
             why = c["reason"] or ("an earlier stage failed" if failed else "not run")
             ET.SubElement(case, "skipped", message=one_line(why))
         elif i == reached and failed:
-            tag = "skipped" if result["verdict"] == "skipped" else "failure"
+            # Neither an unfit machine nor an unfit task is the candidate's fault.
+            tag = "skipped" if result["verdict"] in ("skipped", "degenerate") else "failure"
             evidence = clean(result["evidence"])
             element = ET.SubElement(
                 case, tag, message=one_line(f"{result['verdict']}: {evidence}", 300)

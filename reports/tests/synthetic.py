@@ -267,6 +267,20 @@ class BuildDir:
         self.write(entry["result"], value)
         return value
 
+    def validity(self, task: str, level: int = 1, **changes: Any) -> dict[str, Any]:
+        """Write a task's record of kb_validity; by default it rejects everything."""
+        program = self.write("bin/kb_validity", "the program")
+        library = self.write(f"lib/tasks/level{level}.{task}.so", f"library of {task}")
+        killed = {"name": "zeros", "fate": "killed", "error": 1.0, "bound": 1.9e-6}
+        value = {
+            "schema": 1, "level": level, "task": task, "category": "Activation", "set": "smoke",
+            "inputs": "default", "rng_seed": "1", "killed": 19, "applicable": 19, "survivors": [],
+            "equivalent": [], "degenerate": None, "canary": [], "mutants": [killed],
+            "hashes": {"task": sha(library.read_bytes()), "program": sha(program.read_bytes())},
+        } | changes  # fmt: skip
+        self.write(f"validity/level{level}.{task}.json", value)
+        return value
+
     def finish(self) -> Path:
         """Write manifest.json and env.json."""
         self.write(
@@ -314,6 +328,8 @@ def full_suite(
     facts = FACTS[::every]
     levels = {lv: [f["task"] for f in facts if f["level"] == lv] for lv in (1, 2, 3, 4)}
     build = BuildDir(root, backend, gpu, levels)
+    for fact in facts:
+        build.validity(fact["task"], fact["level"])
     for run in runs:
         skill = random.Random(f"{run}").uniform(-0.1, 0.25)
         for sample in samples:

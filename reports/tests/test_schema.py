@@ -9,7 +9,7 @@ from kb_report.load import load_build_dir
 from kb_report.model import task_facts
 from synthetic import FACTS, BuildDir, full_suite
 
-SCHEMAS = ("manifest", "env", "result", "results")
+SCHEMAS = ("manifest", "env", "result", "results", "validity")
 
 
 def validator(name):
@@ -30,6 +30,7 @@ def documents(tmp_path_factory):
         "env": [json.loads(build.path("env.json").read_text())],
         "result": results,
         "results": [json.loads(json.dumps(rollup.document(load_build_dir(build.root))))],
+        "validity": [json.loads(p.read_text()) for p in build.path("validity").glob("*.json")],
     }
 
 
@@ -44,7 +45,7 @@ def test_jsonschema_agrees(documents, name, tmp_path):
     check = validator(name)
     for value in documents[name][:20]:
         assert not list(check.iter_errors(value))
-    small = dict(zip(("manifest", "env", "result", "results"), small_documents(tmp_path)))
+    small = dict(zip(("manifest", "env", "result", "validity", "results"), small_documents(tmp_path)))
     values = documents["result"][:3] if name == "result" else [small[name]]
     for value in values:
         for broken in mutations(value):
@@ -53,13 +54,15 @@ def test_jsonschema_agrees(documents, name, tmp_path):
 
 
 def small_documents(tmp_path):
-    """A manifest, an environment, a result and a report of three candidates."""
+    """A manifest, an environment, a result, a validity record, a report of three candidates."""
     build = BuildDir(tmp_path / "h200")
     for task, verdict in zip(build.levels[1], ("pass", "incorrect", "compile_error")):
         build.result(build.add(task), verdict, 2.0)
+    build.validity(build.levels[1][0], canary=["a", "b"])
     build.finish()
     doc = json.loads(json.dumps(rollup.document(load_build_dir(build.root))))
-    paths = ("manifest.json", "env.json", build.candidates[0]["result"])
+    record = f"validity/level1.{build.levels[1][0]}.json"
+    paths = ("manifest.json", "env.json", build.candidates[0]["result"], record)
     return *(json.loads(build.path(p).read_text()) for p in paths), doc
 
 

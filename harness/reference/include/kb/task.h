@@ -28,6 +28,9 @@ struct Task {
   std::function<std::vector<Tensor>(const SizeBytes&, const std::vector<Tensor>&)> reference;
   /// True if the weights travel as one kb::Weights instead of one pointer each.
   bool weight_table = false;
+  /// Why this task accepts a trivial answer under any inputs of these shapes; empty if it accepts
+  /// none. Its right candidates get the verdict `degenerate` instead of `pass`.
+  std::string degenerate;
 
   int level() const;         ///< 1..4, from the name
   std::string slug() const;  ///< "019_relu"

@@ -1,0 +1,112 @@
+"""Machines on which a build cannot work: each says so in one sentence with the remedy."""
+
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+
+import pytest
+from conftest import BUILD_DIR, Tree, error_of
+
+
+def fake_torch(root: pathlib.Path, version: str) -> pathlib.Path:
+    """Makes what looks like the torch/ folder of a wheel without CUDA."""
+    for name in ("include/ATen/ATen.h", "lib/libtorch_cpu.so"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    (root / "version.py").write_text(f"__version__ = '{version}'\n")
+    return root
+
+
+def fake_nvcc(path: pathlib.Path, release: str, architecture: str) -> str:
+    """Makes a program that answers like an nvcc of that release."""
+    path.write_text(
+        "#!/bin/sh\n"
+        'case "$1" in\n'
+        f'--version) echo "Cuda compilation tools, release {release}, V{release}.99" ;;\n'
+        f"--list-gpu-arch) echo compute_{architecture} ;;\n"
+        "esac\n"
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_no_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
+    done = tree.configure(f"-DKB_TORCH_DIR={tmp_path}/nothing", build="other")
+    assert done.returncode != 0
+    assert f"LibTorch was not found ({tmp_path}/nothing). Run tools/quickstart" in error_of(done)
+
+
+def test_old_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
+    torch = fake_torch(tmp_path / "torch", "2.5.1+cu124")
+    done = tree.configure(f"-DKB_TORCH_DIR={torch}", build="other")
+    assert done.returncode != 0
+    assert "is too old: 2.6 or newer is needed. Run tools/quickstart" in error_of(done)
+
+
+def test_torch_without_cuda(tree: Tree, tmp_path: pathlib.Path) -> None:
+    if not shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin"):
+        pytest.skip("needs nvcc")
+    torch = fake_torch(tmp_path / "torch", "2.11.0+cpu")
+    done = tree.configure(f"-DKB_TORCH_DIR={torch}", preset="h200", build="gpu")
+    assert done.returncode != 0
+    assert "has no CUDA support. Install one that has" in error_of(done)
+
+
+def test_no_nvcc(tree: Tree) -> None:
+    done = tree.configure(preset="h200", build="none", CUDACXX="/nonexistent/nvcc")
+    assert done.returncode != 0
+    assert "No nvcc was found. Install the CUDA toolkit" in error_of(done)
+
+
+def test_old_nvcc(tree: Tree, tmp_path: pathlib.Path) -> None:
+    nvcc = fake_nvcc(tmp_path / "nvcc", "11.8", "90a")
+    done = tree.configure(preset="h200", build="none", CUDACXX=nvcc)
+    assert done.returncode != 0
+    assert "is of CUDA 11.8, too old: install the CUDA toolkit 12.4 or newer" in error_of(done)
+
+
+def test_nvcc_older_than_the_gpu(tree: Tree, tmp_path: pathlib.Path) -> None:
+    nvcc = fake_nvcc(tmp_path / "nvcc", "12.6", "90")
+    done = tree.configure(preset="b200", build="none", CUDACXX=nvcc)
+    assert done.returncode != 0
+    assert "(CUDA 12.6) cannot compile for sm_100: install a CUDA toolkit" in error_of(done)
+
+
+def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: pathlib.Path) -> None:
+    nvcc = fake_nvcc(tmp_path / "nvcc", "11.8", "90")
+    done = tree.configure(build="other", CUDACXX=nvcc)
+    assert done.returncode == 0, done.stderr
+    assert "too old to check candidates: not used" in done.stdout
+    assert nvcc not in (tree.root / "build/other/CMakeFiles/rules.ninja").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-DKB_BACKEND=gpu"], "KB_BACKEND is 'gpu'; it must be cpu or cuda."),
+        (["-DKB_BACKEND=cuda"], "No GPU architecture is chosen: use a preset"),
+        (["-DKB_SANITIZE=memory"], "it must be none, address or thread"),
+        (["-DKB_BACKEND=cuda", "-DKB_SANITIZE=address"], "needs KB_BACKEND=cpu"),
+    ],
+)
+def test_contradicting_options(tree: Tree, options: list[str], message: str) -> None:
+    done = tree.configure(*options, build="options")
+    assert done.returncode != 0
+    assert message in error_of(done)
+
+
+@pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="simulates a GPU on the CPU")
+def test_a_build_for_another_gpu(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "manifest.json").write_text(
+        json.dumps({"backend": "cuda", "cuda_architectures": "75-real"})
+    )
+    program = BUILD_DIR / "bin/kb_env_simulated"
+    command = [program, "--manifest", tmp_path / "manifest.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "this build is for sm_75, but" in done.stderr
+    assert "is sm_90: configure with this GPU's preset" in done.stderr
+    assert not (tmp_path / "env.json").exists()

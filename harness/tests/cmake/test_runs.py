@@ -1,0 +1,138 @@
+"""Which files of candidates/ become candidates, and how mistakes stop the configure step."""
+
+import json
+
+import pytest
+from conftest import Tree, error_of
+
+RELU = "level1/019_relu.cu"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("m/level1/019_relus.cu", "matches no task of level 1. Its name must be one of:"),
+        ("m/level2/019_relu.cu", "one of: 066_matmul_dropout_softmax.cu"),
+        ("m/level5/019_relu.cu", "is not where a candidate belongs"),
+        ("m/019_relu.cu", "is not where a candidate belongs"),
+        ("019_relu.cu", "is not where a candidate belongs"),
+        ("m/s0/deeper/level1/019_relu.cu", "is not where a candidate belongs"),
+        ("m/level1/019_relu.py", "is no candidate: below levelN/ there are only files NNN_slug.cu"),
+        ("m/level1/019_relu/candidate.cu", "is not where a candidate belongs"),
+        ("my.model/level1/019_relu.cu", "'my.model' is no name for a run or sample"),
+        ("my model/level1/019_relu.cu", "'my model' is no name for a run or sample"),
+        ("-m/level1/019_relu.cu", "'-m' is no name for a run or sample"),
+        ("m" * 65 + "/level1/019_relu.cu", "is no name for a run or sample"),
+        ("m/s.0/level1/019_relu.cu", "'s.0' is no name for a run or sample"),
+        ("seed/level1/019_relu.cu", "'seed' is taken"),
+        ("bench/level1/019_relu.cu", "'bench' is taken"),
+        ("m/level1/level1/019_relu.cu", "'level1' is taken"),
+        ("a;b/level1/019_relu.cu", "letters, digits, _ and - only"),
+        ("[b/level1/019_relu.cu", "letters, digits, _ and - only"),
+    ],
+)
+def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: str) -> None:
+    tree.add(path)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert message in error_of(done)
+
+
+def test_a_task_twice_in_a_run_stops(tree: Tree) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/s0/" + RELU)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert "a task may stand there twice: move its levelN/ into a sample folder" in error_of(done)
+
+
+@pytest.mark.parametrize("linked", ["m/" + RELU, "m/run.json", "m", "m/s0", "m/s0/level1"])
+def test_links_are_refused(tree: Tree, linked: str) -> None:
+    target = tree.root / "elsewhere"
+    target.mkdir(exist_ok=True)
+    link = tree.root / "candidates" / linked
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert f"candidates/{linked} is a symbolic link." in error_of(done)
+    assert "put a copy in its place" in error_of(done)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '"model"', "{'model': 1}"])
+def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", text)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert "candidates/m/run.json must be one JSON object" in error_of(done)
+
+
+def test_a_run_that_is_not_there_is_named(tree: Tree) -> None:
+    done = tree.configure("-DKB_RUNS=nobody", build="other")
+    assert done.returncode != 0
+    assert "KB_RUNS names 'nobody', but candidates/nobody does not exist" in error_of(done)
+
+
+def test_good_files_become_candidates(tree: Tree) -> None:
+    tree.add("README.md")
+    tree.add("m/notes.txt")
+    tree.add("m/run.json", '{"model": "a \\"b\\" ; @KB_BACKEND@ ${X} \\\\", "temperature": 0.5}')
+    for sample in ("0", "off", "s1"):
+        tree.add(f"m/{sample}/{RELU}")
+    tree.add("m/s1/level1/.019_relu.cu.swp")
+    tree.add("m/s1/level1/019_relu.cu~")
+    (tree.root / "candidates/m/s1/level1/.#019_relu.cu").symlink_to("nowhere")  # an editor's lock
+    tree.add("plain/" + RELU)
+    done = tree.configure()
+    assert done.returncode == 0, done.stderr
+
+    manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
+    found = {c["name"]: (c["run"], c["sample"]) for c in manifest["candidates"]}
+    assert found == {
+        "seed.level1.019_relu": ("seed", None),
+        "seed.level1.023_softmax": ("seed", None),
+        "seed.level2.066_matmul_dropout_softmax": ("seed", None),
+        "m.0.level1.019_relu": ("m", "0"),
+        "m.off.level1.019_relu": ("m", "off"),
+        "m.s1.level1.019_relu": ("m", "s1"),
+        "plain.level1.019_relu": ("plain", None),
+    }
+    results = [c["result"] for c in manifest["candidates"]]
+    assert len(set(results)) == len(results)
+    about = {"model": 'a "b" ; @KB_BACKEND@ ${X} \\', "temperature": 0.5}
+    assert manifest["runs"] == {"m": about, "plain": {}, "seed": {}}
+
+
+def test_runs_can_be_chosen(tree: Tree) -> None:
+    for run in ("a1", "a2", "b"):
+        tree.add(f"{run}/{RELU}")
+    done = tree.configure("-DKB_RUNS=a*;b", build="other")
+    assert done.returncode == 0, done.stderr
+    done = tree.configure("-DKB_RUNS=a2", build="other")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tree.root / "build/other/manifest.json").read_text())
+    assert {c["run"] for c in manifest["candidates"]} == {"seed", "a2"}
+
+
+@pytest.mark.parametrize("lacking", ["task.h", "reference.cpp", "candidate.cu"])
+def test_a_task_lacking_a_file_is_named(tree: Tree, lacking: str) -> None:
+    folder = tree.root / "level3/001_new"
+    folder.mkdir()
+    for name in {"task.h", "reference.cpp", "candidate.cu"} - {lacking}:
+        (folder / name).write_text("\n")
+    done = tree.configure()
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    assert done.returncode != 0
+    assert f"level3/001_new lacks {lacking}" in error_of(done)
+
+
+def test_a_badly_named_task_is_named(tree: Tree) -> None:
+    folder = tree.root / "level3/1_New"
+    folder.mkdir()
+    done = tree.configure()
+    folder.rmdir()
+    assert done.returncode != 0
+    assert "a task folder is named NNN_slug in lower case" in error_of(done)

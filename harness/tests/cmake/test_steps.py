@@ -1,0 +1,152 @@
+"""The steps of one candidate when something is missing, full or interrupted between them."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD_DIR
+
+RELU = "seed.level1.019_relu"
+ENDLESS = "examples.level1.097_scaled_dot_product_attention"
+
+
+def step(build: pathlib.Path, program: str, candidate: str) -> subprocess.CompletedProcess[str]:
+    """Runs one step of a candidate."""
+    command = [build / "bin" / program, "--manifest", build / "manifest.json"]
+    command += ["--candidate", candidate]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def result_of(build: pathlib.Path, candidate: str) -> dict:
+    """Reads the candidate's result file."""
+    entries = json.loads((build / "manifest.json").read_text())["candidates"]
+    entry = next(c for c in entries if c["name"] == candidate)
+    return json.loads((build / entry["result"]).read_text())
+
+
+def hide_module(build: pathlib.Path) -> None:
+    """Makes the candidates' modules disappear from this build tree only."""
+    (build / "modules").unlink()
+    (build / "modules").mkdir()
+
+
+def test_a_tree_that_is_not_built(tmp_path: pathlib.Path) -> None:
+    script = pathlib.Path(os.environ["KB_SOURCE_DIR"]) / "harness/cmake/RunEnv.cmake"
+    folder = f"-DPRESET_DIR={tmp_path}/l40s"
+    program = f"-DENV_PROGRAM={tmp_path}/l40s/bin/kb_env"
+    done = subprocess.run(
+        ["cmake", folder, program, "-P", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "is not built: run cmake --build --preset l40s first." in " ".join(done.stderr.split())
+
+
+def test_a_module_deleted_after_the_build(build: pathlib.Path) -> None:
+    hide_module(build)
+    done = step(build, "kb_check_build", RELU)
+    assert done.returncode == 2
+    assert f"{RELU} is not built" in done.stderr
+    assert "run cmake --build first" in done.stderr
+
+
+def test_a_module_deleted_between_two_steps(build: pathlib.Path) -> None:
+    assert step(build, "kb_check_build", RELU).returncode == 0
+    hide_module(build)
+    done = step(build, "level1.019_relu.test", RELU)
+    assert done.returncode == 2
+    assert "is missing; build again" in done.stderr
+    assert result_of(build, RELU)["verdict"] is None
+
+
+def test_a_candidate_that_is_not_configured(build: pathlib.Path) -> None:
+    done = step(build, "kb_check_build", "nobody.level1.019_relu")
+    assert done.returncode == 2
+    assert "has no candidate 'nobody.level1.019_relu'; configure and build again" in done.stderr
+
+
+def test_a_source_deleted_after_the_build_changes_no_verdict(build: pathlib.Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    manifest["source_dir"] = str(build / "nothing")
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    assert step(build, "kb_check_build", RELU).returncode == 0
+    assert result_of(build, RELU)["hashes"]["source"] is None
+
+
+def test_judging_without_the_first_step(build: pathlib.Path) -> None:
+    done = step(build, "level1.019_relu.test", RELU)
+    assert done.returncode == 2
+    assert "results/seed/level1/019_relu.json" in done.stderr
+
+
+def test_a_full_disk(build: pathlib.Path) -> None:
+    (build / "results").mkdir()
+    script = 'mount -t tmpfs -o size=4k none "$0" && head -c 4096 /dev/zero >"$0/full" && exec "$@"'
+    command = [build / "bin/kb_check_build", "--manifest", build / "manifest.json"]
+    command += ["--candidate", RELU]
+    unshared = ["unshare", "--mount", "--map-root-user", "sh", "-c", script, build / "results"]
+    probe = subprocess.run([*unshared, "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("this user may not mount a small file system")
+    done = subprocess.run([*unshared, *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+
+
+def children(pid: int) -> list[int]:
+    """All descendants of a process."""
+    try:
+        own = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [int(p) for p in own] + [d for p in own for d in children(int(p))]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def wait_until(condition, seconds: float = 60) -> None:
+    """Polls; the limit is no measure of anything but of a hang."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_ctest_leaves_no_process(build: pathlib.Path, key: signal.Signals) -> None:
+    """Ctrl-C reaches ctest's whole process group; the candidate has a session of its own."""
+    if not (BUILD_DIR / "modules/examples").exists():
+        pytest.skip("the example run is not configured")
+    assert step(build, "kb_check_build", ENDLESS).returncode == 0
+    program = build / "bin/level1.097_scaled_dot_product_attention.test"
+    line = f'"{program}" "--manifest" "{build}/manifest.json" "--candidate" "{ENDLESS}"'
+    folder = build / "ctest"
+    folder.mkdir()
+    (folder / "CTestTestfile.cmake").write_text(f"add_test(endless {line} --call-timeout 100)\n")
+    ctest = subprocess.Popen(
+        ["ctest"], cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    seen: set[int] = set()
+
+    def runner_started() -> bool:
+        seen.update(children(ctest.pid))
+        names = [pathlib.Path(f"/proc/{p}/comm") for p in seen]
+        return any(n.exists() and n.read_text().strip() == "kb_runner" for n in names)
+
+    wait_until(runner_started)
+    os.killpg(ctest.pid, key)
+    ctest.wait(timeout=60)
+    wait_until(lambda: not any(alive(p) for p in seen))
+    assert result_of(build, ENDLESS)["verdict"] is None
+    # And a rerun continues.
+    assert step(build, "kb_check_build", ENDLESS).returncode == 0

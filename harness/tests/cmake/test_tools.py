@@ -1,0 +1,111 @@
+"""tools/quickstart on machines that lack something; stand-ins on PATH play the machine."""
+
+import pathlib
+import shutil
+import stat
+import sys
+
+import pytest
+from conftest import Tree
+
+NEEDED = "awk bash cmake c++ cat chmod dirname env g++ head ld.lld ls ninja nproc rm sed test uname"
+
+
+@pytest.fixture
+def machine(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A PATH with what the scripts use and nothing else: root, 20 GB of disk, no apt-get, no GPU."""
+    for name in NEEDED.split():
+        found = shutil.which(name)
+        assert found, f"this test needs {name}"
+        (tmp_path / name).symlink_to(found)
+    say(tmp_path, "python3", f'exec {sys.executable} "$@"')
+    say(tmp_path, "id", "echo 0")
+    say(tmp_path, "df", "echo Filesystem; echo disk 0 0 20000000 0% /")
+    return tmp_path
+
+
+def say(machine: pathlib.Path, name: str, script: str) -> None:
+    """Puts a stand-in on the machine's PATH."""
+    file = machine / name
+    file.unlink(missing_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+
+def quickstart(tree: Tree, machine: pathlib.Path, **environment: str) -> str:
+    """Runs tools/quickstart, which must fail, and returns its last line."""
+    shutil.rmtree(tree.root / ".venv", ignore_errors=True)
+    done = tree.run(["tools/quickstart"], PATH=str(machine), KB_PRESET="", **environment)
+    assert done.returncode != 0, done.stdout
+    return done.stderr.strip().splitlines()[-1]
+
+
+def test_no_apt(tree: Tree, machine: pathlib.Path) -> None:
+    (machine / "ninja").unlink()
+    last = quickstart(tree, machine)
+    assert last.startswith("error: this is no Debian or Ubuntu")
+    assert last.endswith("install by your own means: ninja-build")
+
+
+def test_no_sudo(tree: Tree, machine: pathlib.Path) -> None:
+    (machine / "ninja").unlink()
+    say(machine, "id", "echo 1000")
+    say(machine, "apt-get", "exit 0")
+    last = quickstart(tree, machine)
+    assert last == (
+        "error: you are not root and there is no sudo: have root run: apt-get install ninja-build"
+    )
+
+
+def test_sudo_that_refuses(tree: Tree, machine: pathlib.Path) -> None:
+    (machine / "ninja").unlink()
+    say(machine, "id", "echo 1000")
+    say(machine, "apt-get", "exit 0")
+    say(machine, "sudo", "exit 1")
+    assert quickstart(tree, machine).startswith("error: sudo refused: have root run: apt-get")
+
+
+def test_no_network_for_apt(tree: Tree, machine: pathlib.Path) -> None:
+    (machine / "ninja").unlink()
+    say(machine, "apt-get", "exit 100")
+    last = quickstart(tree, machine)
+    assert last.startswith("error: apt-get could not install ninja-build")
+    assert "is there a network?" in last
+
+
+def test_no_network_for_pip(tree: Tree, machine: pathlib.Path) -> None:
+    say(
+        machine,
+        "python3",
+        """case "$*" in
+"-m venv .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;
+*jinja2* | *"pip install"*) exit 1 ;;
+*version_info*) echo 3.11 ;;
+esac""",
+    )
+    for name in ("mkdir", "cp"):
+        (machine / name).symlink_to(shutil.which(name) or name)
+    last = quickstart(tree, machine)
+    assert last.startswith("error: pip could not install Jinja2 and pytest")
+    assert "is there a network?" in last
+
+
+@pytest.mark.parametrize(
+    ("program", "script", "message"),
+    [
+        ("cmake", "echo cmake version 3.22.1", "CMake 3.22.1 is too old, 3.25 or newer"),
+        ("c++", "echo 10.2.1", "g++ 10.2.1 is too old, 12 or newer"),
+        ("df", "echo F; echo disk 0 0 2000000 0% /", "2 GB of disk are free in"),
+    ],
+)
+def test_too_old_or_too_small(
+    tree: Tree, machine: pathlib.Path, program: str, script: str, message: str
+) -> None:
+    say(machine, program, script)
+    assert message in quickstart(tree, machine)
+
+
+def test_a_preset_that_is_none(tree: Tree) -> None:
+    done = tree.run(["cmake", "--preset", "rtx9090"])
+    assert done.returncode != 0
+    assert "No such preset" in done.stderr

@@ -1,0 +1,106 @@
+"""The tree itself: three files a task, three chained tests a candidate, names that are paths."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import BUILD_DIR, SOURCE_DIR
+
+TASK_FILES = {"task.h", "reference.cpp", "candidate.cu"}
+
+
+@pytest.fixture(scope="module", name="tests")
+def fixture_tests() -> dict[str, dict]:
+    """All tests of the build tree by name: their command and their properties."""
+    done = subprocess.run(
+        ["ctest", "--show-only=json-v1"],
+        cwd=BUILD_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    listed = json.loads(done.stdout)["tests"]
+    assert len({t["name"] for t in listed}) == len(listed)
+    return {
+        t["name"]: {
+            "command": t.get("command", []),
+            **{p["name"]: p["value"] for p in t.get("properties", [])},
+        }
+        for t in listed
+    }
+
+
+@pytest.fixture(scope="module", name="manifest")
+def fixture_manifest() -> dict:
+    """What is configured."""
+    return json.loads((BUILD_DIR / "manifest.json").read_text())
+
+
+def test_every_task_folder_has_its_three_files(manifest: dict) -> None:
+    for level in ("1", "2", "3", "4"):
+        folders = {p.name for p in SOURCE_DIR.glob(f"level{level}/*") if p.is_dir()}
+        assert folders == set(manifest["levels"][level]["tasks"])
+        for folder in folders:
+            files = {p.name for p in (SOURCE_DIR / f"level{level}" / folder).iterdir()}
+            assert files == TASK_FILES, f"level{level}/{folder}"
+
+
+def test_task_numbers_are_unique(manifest: dict) -> None:
+    for level, content in manifest["levels"].items():
+        numbers = [slug[:3] for slug in content["tasks"]]
+        assert len(set(numbers)) == len(numbers), f"level {level}"
+
+
+def test_names_are_paths(manifest: dict) -> None:
+    for c in manifest["candidates"]:
+        who = [c["run"]] if c["sample"] is None else [c["run"], c["sample"]]
+        where = [f"level{c['level']}", c["task"]]
+        assert c["name"] == ".".join(who + where)
+        folder = "/".join(who)
+        if c["run"] == "seed":
+            assert c["source"] == "/".join([*where, "candidate.cu"])
+        else:
+            assert c["source"] == f"candidates/{folder}/{'/'.join(where)}.cu"
+        assert c["module"] == f"modules/{folder}/{'.'.join(where)}.so"
+        assert c["result"] == f"results/{folder}/{'/'.join(where)}.json"
+
+
+def test_three_chained_tests_for_each_candidate(manifest: dict, tests: dict[str, dict]) -> None:
+    programs = {"build": "kb_check_build", "correct": "{}.test", "bench": "{}.bench"}
+    needs = {"build": None, "correct": "built", "bench": "right"}
+    gives = {"build": "built", "correct": "right", "bench": None}
+    for c in manifest["candidates"]:
+        name, task = c["name"], f"level{c['level']}.{c['task']}"
+        for step, program in programs.items():
+            test = tests[f"{name}.{step}"]
+            assert test["command"], f"{name}.{step} is not built"
+            assert test["command"][0].endswith("/bin/" + program.format(task))
+            assert test["command"][-2:] == ["--candidate", name]
+            required = set(test["FIXTURES_REQUIRED"])
+            assert {"kb.env", "kb.report"} <= required
+            assert (f"{name}.{needs[step]}" in required) == (needs[step] is not None)
+            given = test.get("FIXTURES_SETUP", [])
+            assert given == ([f"{name}.{gives[step]}"] if gives[step] else [])
+            run = c["run"] if c["sample"] is None else f"{c['run']}.{c['sample']}"
+            assert set(test["LABELS"]) == {f"level{c['level']}", run, step}
+
+
+def test_the_fixtures_around_all(tests: dict[str, dict]) -> None:
+    assert tests["kb.env"]["FIXTURES_SETUP"] == ["kb.env"]
+    assert tests["kb.report"]["FIXTURES_CLEANUP"] == ["kb.report"]
+
+
+def test_every_test_of_the_project_is_in_selftest(tests: dict[str, dict]) -> None:
+    around = {"kb.env", "kb.peaks", "kb.report"}
+    own = {n for n in tests if n.startswith(("kb.", "harness."))} - around
+    outside = {n for n in own if "selftest" not in tests[n].get("LABELS", [])}
+    assert not outside
+
+
+def test_every_example_has_its_expectation(manifest: dict, tests: dict[str, dict]) -> None:
+    examples = {c["name"] for c in manifest["candidates"] if c["run"] == "examples"}
+    assert {n.removeprefix("kb.") for n in tests if n.startswith("kb.example.")} == {
+        n.replace("examples.", "example.", 1) for n in examples
+    }
+    for source in (SOURCE_DIR / "candidates/examples").glob("level*/*.cu"):
+        assert "// Expected: " in source.read_text(), source

@@ -1,0 +1,82 @@
+// A runner that lies, in the way named by its argument. It knows the protocol and the CPU backend's
+// handles, as a hostile candidate would.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "protocol/futex.h"
+#include "protocol/page.h"
+
+namespace {
+
+using namespace kb::protocol;
+using namespace std::chrono_literals;
+
+struct Handle {
+  int32_t fd;
+  uint32_t magic;
+  uint64_t file_offset, map_bytes, data_offset, data_bytes;
+};
+
+float* map(const Tensor& tensor) {
+  Handle handle;
+  std::memcpy(&handle, tensor.handle, sizeof handle);
+  void* memory = mmap(nullptr, handle.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, handle.fd,
+                      static_cast<off_t>(handle.file_offset));
+  return reinterpret_cast<float*>(static_cast<char*>(memory) + tensor.data_offset);
+}
+
+void relu(const Request& request) {
+  const float* x = map(request.tensors[0]);
+  float* y = map(request.tensors[1]);
+  for (uint64_t i = 0; i < request.tensors[1].bytes / sizeof(float); ++i)
+    y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+void act(const std::string& how, Page& page, uint32_t number) {
+  const Op op = page.request.op;
+  std::memset(&page.answer, 0, sizeof page.answer);
+  if (op == Op::report && how == "exits_at_once") _exit(0);
+  if (op == Op::load && how == "never_answers") pause();
+  if (op != Op::run) return;
+  if (how == "exits_with_success") _exit(0);
+  if (how == "done_too_early") {
+    publish(page.done, number);
+    usleep(300000);
+  }
+  relu(page.request);
+  if (how == "writes_inputs") map(page.request.tensors[0])[5] += 1;
+  if (how == "forged_times") {
+    usleep(100000);
+    page.answer.event_ms = 1e-9f;
+  }
+  if (how == "huge_number") publish(page.done, 1u << 31);
+  if (how == "huge_number") pause();
+  if (how == "wild_answer") {
+    std::memset(&page.answer, 'A', sizeof page.answer);
+    page.answer.status = static_cast<Status>(12345);
+  }
+  if (how == "endless_text") {
+    std::memset(&page.answer, 'A', sizeof page.answer);
+    page.answer.status = Status::cuda_error;
+  }
+  if (how == "wild_request") {
+    std::memset(&page.request, 0xFF, sizeof page.request);
+    page.answer.status = Status::ok;
+  }
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
+  if (memory == MAP_FAILED) return 2;
+  Page& page = *static_cast<Page*>(memory);
+  for (uint32_t number = 0;;) {
+    number = wait_change(page.go, number, 10s);
+    act(argv[1], page, number);
+    publish(page.done, number);
+  }
+}

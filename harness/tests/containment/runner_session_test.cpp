@@ -1,0 +1,187 @@
+// What a judge makes of runners that lie, and that it leaves nothing of them behind.
+#include "judge/runner_session.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "judge/correctness.h"
+#include "judge/process.h"
+#include "result/verdict.h"
+
+namespace kb {
+namespace {
+
+using namespace std::chrono_literals;
+
+class LyingRunner : public testing::Test {
+ protected:
+  RunnerOptions options(const std::string& how) const {
+    RunnerOptions options;
+    options.command = {KB_FAKE_RUNNER, how};
+    options.module = KB_FAKE_RUNNER;
+    options.call_timeout = 500ms;
+    return options;
+  }
+
+  // The verdict on two calls at smoke sizes.
+  Verdict verdict_on(const std::string& how) {
+    RunnerSession session(options(how), *memory_);
+    Correctness correctness(task_, *memory_, {InputKind::standard, 1});
+    try {
+      correctness.check_set(session, "smoke", 2);
+    } catch (const Decided& decided) {
+      evidence_ = decided.what();
+      return decided.verdict;
+    }
+    return Verdict::pass;
+  }
+
+  Task task_ = task();
+  std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
+  std::string evidence_;
+};
+
+TEST_F(LyingRunner, HonestFakePasses) {
+  EXPECT_EQ(verdict_on("honest"), Verdict::pass) << evidence_;
+}
+
+TEST_F(LyingRunner, DoneBeforeCompletionIsIncorrect) {
+  EXPECT_EQ(verdict_on("done_too_early"), Verdict::incorrect) << evidence_;
+}
+
+TEST_F(LyingRunner, ForgedTimesDoNotReachTheClock) {
+  RunnerSession session(options("forged_times"), *memory_);
+  Workload work(task_, task_.smoke, 1, *memory_);
+  work.bind(session);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_LT(session.run(0, 1).event_ms, 1e-6);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 100ms);
+}
+
+TEST_F(LyingRunner, NumberOutOfRangeIsACheat) {
+  EXPECT_EQ(verdict_on("huge_number"), Verdict::cheat) << evidence_;
+}
+
+TEST_F(LyingRunner, NonsenseBreaksTheProtocol) {
+  EXPECT_EQ(verdict_on("wild_answer"), Verdict::runtime_error);
+  EXPECT_NE(evidence_.find("broke the protocol"), std::string::npos) << evidence_;
+}
+
+TEST_F(LyingRunner, TextWithoutEndIsCut) {
+  EXPECT_EQ(verdict_on("endless_text"), Verdict::runtime_error);
+  EXPECT_LT(evidence_.size(), 2000u);
+}
+
+// It only deprives itself of what it was told.
+TEST_F(LyingRunner, OverwrittenRequestHurtsTheRunnerOnly) {
+  EXPECT_EQ(verdict_on("wild_request"), Verdict::runtime_error) << evidence_;
+}
+
+TEST_F(LyingRunner, WrittenInputIsIncorrect) {
+  EXPECT_EQ(verdict_on("writes_inputs"), Verdict::incorrect) << evidence_;
+}
+
+TEST_F(LyingRunner, ExitCodeOfSuccessIsARuntimeError) {
+  EXPECT_EQ(verdict_on("exits_with_success"), Verdict::runtime_error);
+}
+
+TEST_F(LyingRunner, SilenceIsATimeout) { EXPECT_EQ(verdict_on("never_answers"), Verdict::timeout); }
+
+// Before a candidate is loaded nothing is its fault.
+TEST_F(LyingRunner, FailureBeforeLoadingIsNoVerdict) {
+  EXPECT_THROW(verdict_on("exits_at_once"), std::runtime_error);
+  try {
+    verdict_on("exits_at_once");
+  } catch (const Decided&) {
+    ADD_FAILURE() << "a verdict on a candidate that was never loaded";
+  } catch (const std::runtime_error&) {
+  }
+}
+
+TEST_F(LyingRunner, MissingIsolationIsAnErrorWhereFullIsRequired) {
+  RunnerOptions real = options("");
+  real.command = {KB_RUNNER};
+  real.required_isolation = "full";
+  RunnerSession session(real, *memory_);
+  Workload work(task_, task_.smoke, 1, *memory_);
+  // The fake's program is no module: only with full isolation it gets as far as being refused as
+  // one.
+  bool loaded = false;
+  try {
+    work.bind(session);
+  } catch (const Decided& decided) {
+    loaded = true;
+    EXPECT_EQ(decided.verdict, Verdict::compile_error) << decided.what();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("nothing untrusted was run"), std::string::npos);
+  }
+  EXPECT_FALSE(session.isolation().empty());
+  EXPECT_EQ(loaded, session.isolation() == "full");
+}
+
+bool has_children() {
+  const std::string self = std::to_string(getpid());
+  std::ifstream in("/proc/" + self + "/task/" + self + "/children");
+  pid_t child;
+  return static_cast<bool>(in >> child);
+}
+
+ChildProcess::Options shell(const std::string& script) {
+  ChildProcess::Options options;
+  options.command = {"/bin/sh", "-c", script};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  options.directory = "/";
+  return options;
+}
+
+// Waits for a line of the child's, so that killing it comes after what it set up.
+void await_output(ChildProcess& child) {
+  while (!child.ended() && child.output().find("ready") == std::string::npos) usleep(1000);
+}
+
+TEST(Containment, DaemonsDieWithTheRunner) {
+  ChildProcess child(
+      shell("setsid sh -c 'sleep 1000 & sleep 1000' & setsid sleep 1000 & echo ready; wait"));
+  await_output(child);
+  child.kill();
+  EXPECT_FALSE(has_children());
+}
+
+TEST(Containment, OrphansOfAnEndedRunnerDie) {
+  ChildProcess child(shell("setsid sleep 1000 & echo ready"));
+  while (!child.ended()) usleep(1000);
+  child.kill();
+  EXPECT_FALSE(has_children());
+}
+
+TEST(Containment, HundredsOfProcessesDie) {
+  ChildProcess child(shell(
+      "i=0; while [ $i -lt 300 ]; do setsid sleep 1000 & i=$((i+1)); done; echo ready; wait"));
+  await_output(child);
+  child.kill();
+  EXPECT_FALSE(has_children());
+}
+
+TEST(Containment, FloodIsCapped) {
+  ChildProcess child(shell("head -c 20000000 /dev/zero; echo ready"));
+  while (!child.ended()) usleep(1000);
+  child.kill();
+  const std::string text = child.output();
+  EXPECT_LT(text.size(), size_t{200} << 10);
+  EXPECT_NE(text.find("bytes left out"), std::string::npos);
+  EXPECT_TRUE(text.ends_with("ready\n"));
+}
+
+}  // namespace
+}  // namespace kb
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  kb::own_descendants();
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,37 @@
+// Tasks made by hand, without files, for tests of what works on any task.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kb/task.h"
+
+namespace kb {
+
+/// A task whose only size set is given by its tensors' shapes.
+inline Task small_task(std::vector<TensorSpec> specs,
+                       std::function<std::vector<Tensor>(const std::vector<Tensor>&)> reference) {
+  Task task;
+  task.name = "level1/001_small";
+  task.tensors = [specs = std::move(specs)](const SizeBytes&) { return specs; };
+  task.reference = [reference = std::move(reference)](const SizeBytes&,
+                                                      const std::vector<Tensor>& given) {
+    return reference(given);
+  };
+  return task;
+}
+
+/// Values of a task's inputs and weights under its default fills.
+inline std::vector<Tensor> default_values(const Task& task, uint64_t rng_seed = 1) {
+  at::Generator rng = make_rng(at::kCPU, rng_seed);
+  std::vector<Tensor> values;
+  for (const TensorSpec& spec : task.tensors({})) {
+    if (spec.role == Role::output || spec.role == Role::unread) continue;
+    values.push_back(at::empty(spec.shape, spec.dtype));
+    spec.fill(values.back(), rng);
+  }
+  return values;
+}
+
+}  // namespace kb

@@ -1,0 +1,245 @@
+// A mutant is killed if the rule rejects any of its outputs.
+#include "validity/assessment.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "judge/canary.h"
+#include "judge/expectation.h"
+#include "validity/mutants.h"
+#include "validity/rounding.h"
+
+namespace kb {
+namespace {
+
+using at::Tensor;
+
+constexpr double fp32_roundoff = 0x1p-24;
+constexpr double fp64_per_fp32 = 0x1p-29;
+
+const char* to_string(Fate fate) {
+  switch (fate) {
+    case Fate::killed:
+      return "killed";
+    case Fate::survived:
+      return "survived";
+    case Fate::equivalent:
+      return "equivalent";
+  }
+  return "survived";
+}
+
+// Relative distance of two results in the 2-norm; infinite if special values stand elsewhere.
+double distance(const Tensor& a, const Tensor& b) {
+  if (!at::isFloatingType(b.scalar_type())) return at::equal(a, b) ? 0.0 : INFINITY;
+  if (!at::equal(a.isfinite(), b.isfinite())) return INFINITY;
+  const auto norm = [](const Tensor& t) {
+    return at::nan_to_num(t, 0.0, 0.0, 0.0).norm().item<double>();
+  };
+  const double off = norm(a - b);
+  return off == 0 ? 0.0 : off / norm(b);
+}
+
+// One task at one set of sizes with one draw of everything.
+class Assessor {
+ public:
+  Assessor(const Task& task, const AssessmentOptions& options)
+      : task_(task),
+        sizes_(options.set == "odd" ? task.odd : task.smoke),
+        compat_(options.inputs == "compat"),
+        rng_(make_rng(at::kCPU, options.rng_seed)) {
+    for (TensorSpec& spec : task.tensors(sizes_)) {
+      if (spec.role == Role::input || spec.role == Role::weight) specs_.push_back(std::move(spec));
+    }
+    given_ = draw(compat_);
+    other_ = draw(compat_);
+    right_.emplace(task_, sizes_, given_);
+    canary_ = Canary::find(task_, sizes_, compat_ ? draw(false) : given_);
+  }
+
+  Assessment run() {
+    for (size_t i = 0; i < right_->outputs().size(); ++i) check_honest(i);
+    for (size_t i = 0; i < right_->outputs().size(); ++i) try_outputs(i);
+    for (const ArgumentMutant& mutant : argument_mutants(specs_, given_, other_)) {
+      try_arguments(mutant);
+    }
+    if (canary_) try_canary();
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<Tensor> draw(bool compat) {
+    std::vector<Tensor> values;
+    for (const TensorSpec& spec : specs_) {
+      const Fill& fill = compat ? spec.compat : spec.fill;
+      TORCH_CHECK(fill != nullptr, task_.name, ": tensor '", spec.name,
+                  "' needs .with() and .upstream()");
+      values.push_back(at::empty(spec.shape, spec.dtype));
+      fill(values.back(), rng_);
+    }
+    return values;
+  }
+
+  // Whatever else is wrong, the right answer must pass.
+  void check_honest(size_t output) const {
+    const TensorSpec& spec = right_->outputs()[output];
+    TORCH_CHECK(!right_->oracle(output).isnan().any().item<bool>(), task_.name, ": output '",
+                spec.name, "' has NaN under its own inputs");
+    TORCH_CHECK(!right_->compare(output, right_->library(output)).worst &&
+                    !right_->compare(output, right_->oracle(output).to(spec.dtype)).worst,
+                task_.name, ": the reference's own output '", spec.name, "' is rejected");
+  }
+
+  // Several outputs are spoiled one at a time; each must matter.
+  std::string label(const std::string& mutant, size_t output) const {
+    return right_->outputs().size() == 1 ? mutant : mutant + "@" + right_->outputs()[output].name;
+  }
+
+  void record(const std::string& name, Fate fate, const Comparison& c) {
+    result_.trials.push_back({name, fate, c.error, c.bound});
+  }
+
+  void try_outputs(size_t i) {
+    const TensorSpec& spec = right_->outputs()[i];
+    if (spec.numel() == 0) return;
+    const Tensor& oracle = right_->oracle(i);
+    std::vector<Tensor> other_inputs = given_;
+    for (size_t k = 0; k < specs_.size(); ++k) {
+      if (specs_[k].role == Role::input) other_inputs[k] = other_[k];
+    }
+    const Tensor other = task_.reference(sizes_, in_fp64(other_inputs)).at(i);
+    std::vector<OutputMutant> mutants = output_mutants(spec, oracle, other);
+    for (OutputMutant& m : identity_mutants(spec, specs_, given_)) mutants.push_back(std::move(m));
+    for (const OutputMutant& mutant : mutants) {
+      const Comparison c = right_->compare(i, mutant.value);
+      record(label(mutant.name, i), c.worst ? Fate::killed : Fate::survived, c);
+    }
+    if (at::isFloatingType(spec.dtype)) {
+      const Tensor rounded = rounded_to_bf16(oracle.to(spec.dtype));
+      record_rounded(label("bf16_output", i), distance(rounded.to(at::kDouble), oracle),
+                     right_->compare(i, rounded));
+    }
+  }
+
+  // Rounding that leaves the result as it is within fp32's own error gives a right answer.
+  void record_rounded(const std::string& name, double distance, const Comparison& c) {
+    const Fate fate = c.worst                          ? Fate::killed
+                      : distance <= 32 * fp32_roundoff ? Fate::equivalent
+                                                       : Fate::survived;
+    record(name, fate, c);
+  }
+
+  void try_arguments(const ArgumentMutant& mutant) {
+    const std::vector<Tensor> got = task_.reference(sizes_, in_fp64(mutant.given));
+    bool without_effect = true;
+    std::optional<Comparison> decisive;
+    for (size_t i = 0; i < right_->outputs().size(); ++i) {
+      const TensorSpec& spec = right_->outputs()[i];
+      const Comparison c = right_->compare(i, got.at(i).to(spec.dtype));
+      if (!decisive || (c.worst && !decisive->worst)) decisive = c;
+      const double limit = mutant.aspect == Aspect::precision
+                               ? rounding_limit(spec)
+                               : 64 * fp64_per_fp32 * std::max(c.library_error, fp32_roundoff);
+      if (distance(got.at(i), right_->oracle(i)) > limit) without_effect = false;
+    }
+    record(mutant.name,
+           decisive->worst  ? Fate::killed
+           : without_effect ? Fate::equivalent
+                            : Fate::survived,
+           *decisive);
+  }
+
+  // Where tensor cores could do the work, rounded operands must show: no excuse for drowning them.
+  double rounding_limit(const TensorSpec& output) const {
+    if (!at::isFloatingType(output.dtype)) return INFINITY;
+    return uses_matrices() ? 0.0 : 32 * fp32_roundoff;
+  }
+
+  bool uses_matrices() const {
+    return canary_ || std::any_of(specs_.begin(), specs_.end(), [](const TensorSpec& s) {
+             return s.role == Role::weight && s.dtype == at::kFloat &&
+                    std::count_if(s.shape.begin(), s.shape.end(), [](int64_t e) { return e > 1; }) >
+                        1;
+           });
+  }
+
+  void try_canary() {
+    for (size_t call = 0; call < canary_->calls(); ++call) {
+      result_.canary.push_back(canary_->operand(call));
+      const Expectation right(task_, sizes_, canary_->arguments(call));
+      try_canary(right, call, "canary_tf32:", rounded_to_tf32);
+      try_canary(right, call, "canary_bf16:", rounded_to_bf16);
+    }
+  }
+
+  void try_canary(const Expectation& right, size_t call, const std::string& name,
+                  Tensor (*rounded)(const Tensor&)) {
+    std::vector<Tensor> given = right.given();
+    Tensor& operand = given[canary_->position(call)];
+    operand = rounded(operand);
+    const std::vector<Tensor> got = task_.reference(sizes_, in_fp64(given));
+    for (size_t i = 0; i < got.size(); ++i) {
+      const at::ScalarType dtype = right.outputs()[i].dtype;
+      TORCH_CHECK(!right.compare_exact(i, right.library(i)).worst, task_.name,
+                  ": the library fails the precision canary");
+      const Comparison c = right.compare_exact(i, got[i].to(dtype));
+      record(label(name + canary_->operand(call), i), c.worst ? Fate::killed : Fate::survived, c);
+    }
+  }
+
+  const Task& task_;
+  SizeBytes sizes_;
+  bool compat_;
+  at::Generator rng_;
+  std::vector<TensorSpec> specs_;  // inputs and weights, in reference()'s order
+  std::vector<Tensor> given_, other_;
+  std::optional<Expectation> right_;
+  std::optional<Canary> canary_;
+  Assessment result_;
+};
+
+}  // namespace
+
+std::vector<std::string> Assessment::names(Fate fate) const {
+  std::vector<std::string> found;
+  for (const Trial& trial : trials) {
+    if (trial.fate == fate) found.push_back(trial.name);
+  }
+  return found;
+}
+
+int64_t Assessment::killed() const { return static_cast<int64_t>(names(Fate::killed).size()); }
+
+int64_t Assessment::applicable() const {
+  return killed() + static_cast<int64_t>(names(Fate::survived).size());
+}
+
+Assessment assess(const Task& task, const AssessmentOptions& options) {
+  return Assessor(task, options).run();
+}
+
+Json to_json(const Task& task, const AssessmentOptions& options, const Assessment& assessment) {
+  Json mutants = Json::array();
+  for (const Trial& trial : assessment.trials) {
+    mutants.push_back({{"name", trial.name},
+                       {"fate", to_string(trial.fate)},
+                       {"error", trial.error},
+                       {"bound", trial.bound}});
+  }
+  return {{"schema", 1},
+          {"level", task.level()},
+          {"task", task.slug()},
+          {"category", task.category},
+          {"set", options.set},
+          {"inputs", options.inputs},
+          {"rng_seed", std::to_string(options.rng_seed)},
+          {"killed", assessment.killed()},
+          {"applicable", assessment.applicable()},
+          {"survivors", assessment.names(Fate::survived)},
+          {"equivalent", assessment.names(Fate::equivalent)},
+          {"degenerate", task.degenerate.empty() ? Json() : Json(task.degenerate)},
+          {"canary", assessment.canary},
+          {"mutants", mutants}};
+}
+
+}  // namespace kb

@@ -1,0 +1,20 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{input<float>("x", {s.batch_size, s.in_channels, s.height, s.width, s.depth}),
+                    weight<float>("conv3d.weight", {s.out_channels, s.in_channels, k, k, 1}),
+                    output<float>("y", {s.batch_size, s.out_channels, s.height - k + 1,
+                                        s.width - k + 1, s.depth})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Convolution", tensors, reference,
+      {.smoke = {2, 3, 8, 3, 16, 16, 5}, .odd = {3, 5, 67, 2, 13, 11, 7}});
+}

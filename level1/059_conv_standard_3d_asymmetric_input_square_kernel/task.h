@@ -1,0 +1,20 @@
+// 3D convolution (cross-correlation) whose kernel spans height and width only, without bias;
+// stride 1, no padding, dilation 1, one group:
+// y[n][o][i][j][d] = sum over c, p, q of weight[o][c][p][q][0] * x[n][c][i + p][j + q][d].
+// x: [batch_size, in_channels, height, width, depth]
+// weight: [out_channels, in_channels, kernel_size, kernel_size, 1]
+// y: [batch_size, out_channels, height - kernel_size + 1, width - kernel_size + 1, depth]
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 16, in_channels = 3, out_channels = 64, kernel_size = 3;
+  int64_t width = 256, height = 256, depth = 10;
+  KB_FIELDS(batch_size, in_channels, out_channels, kernel_size, width, height, depth)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, const float* weight, float* y, cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const float* weight, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,22 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+      weight<float>("conv_transpose3d.weight", {s.in_channels, s.out_channels, k, k, k}),
+      output<float>(
+          "y", {s.batch_size, s.out_channels, s.depth + k - 1, s.height + k - 1, s.width + k - 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
+  return at::conv_transpose3d(x, weight);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {2, 4, 4, 3, 8, 8, 8}, .odd = {3, 5, 53, 2, 5, 7, 9}});
+}

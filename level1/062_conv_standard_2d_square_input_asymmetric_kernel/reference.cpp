@@ -1,0 +1,21 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const auto [kernel_h, kernel_w] = s.kernel_size;
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<float>("conv2d.weight", {s.out_channels, s.in_channels, kernel_h, kernel_w}),
+      output<float>(
+          "y", {s.batch_size, s.out_channels, s.height - kernel_h + 1, s.width - kernel_w + 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv2d(x, weight); }
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Convolution", tensors, reference,
+      {.smoke = {2, 4, 8, {5, 9}, 20, 20}, .odd = {3, 7, 71, {2, 5}, 31, 19}});
+}

@@ -1,0 +1,20 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_channels, s.length}),
+      weight<float>("conv1d_transpose.weight", {s.in_channels, s.out_channels, s.kernel_size}),
+      output<float>("y", {s.batch_size, s.out_channels, s.length + s.kernel_size - 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
+  return at::conv_transpose1d(x, weight);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {2, 8, 8, 3, 256}, .odd = {3, 5, 67, 4, 509}});
+}

@@ -1,0 +1,22 @@
+// 2D transposed convolution with a rectangular kernel, without bias; stride 1, no padding,
+// dilation 1, one group:
+// y[n][o][i][j] = sum over c, p, q of weight[c][o][p][q] * x[n][c][i - p][j - q], where x counts
+// as 0 outside its bounds.
+// x: [batch_size, in_channels, height, width]
+// weight: [in_channels, out_channels, kernel_size[0], kernel_size[1]]
+// y: [batch_size, out_channels, height + kernel_size[0] - 1, width + kernel_size[1] - 1]
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 8, in_channels = 64, out_channels = 64;
+  std::array<int64_t, 2> kernel_size = {3, 7};  // rows, columns
+  int64_t width = 512, height = 512;
+  KB_FIELDS(batch_size, in_channels, out_channels, kernel_size, width, height)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, const float* weight, float* y, cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const float* weight, cudaStream_t stream);
+}  // namespace task

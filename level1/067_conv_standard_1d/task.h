@@ -1,0 +1,18 @@
+// 1D convolution (cross-correlation) without bias; stride 1, no padding, dilation 1, one group:
+// y[n][o][i] = sum over c, p of weight[o][c][p] * x[n][c][i + p].
+// x: [batch_size, in_channels, length]
+// weight: [out_channels, in_channels, kernel_size]
+// y: [batch_size, out_channels, length - kernel_size + 1]
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 32, in_channels = 64, out_channels = 128, kernel_size = 3, length = 131072;
+  KB_FIELDS(batch_size, in_channels, out_channels, kernel_size, length)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const float* x, const float* weight, float* y, cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const float* weight, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,21 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_channels, s.height_in, s.width_in}),
+      weight<float>("conv_transpose2d.weight", {s.in_channels, s.out_channels, k, k}),
+      output<float>("y", {s.batch_size, s.out_channels, s.height_in + k - 1, s.width_in + k - 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
+  return at::conv_transpose2d(x, weight);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {2, 4, 4, 3, 16, 32}, .odd = {3, 5, 37, 4, 29, 23}});
+}

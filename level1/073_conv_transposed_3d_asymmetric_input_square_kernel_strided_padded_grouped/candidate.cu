@@ -1,0 +1,128 @@
+#include "task.h"
+
+constexpr int channels = 32, columns = 2, slice = 4, threads = 256;
+constexpr int pixels = columns * threads;  // of y, one block's
+
+// One axis. Its outputs phase, phase + stride, ... gather through the taps first, first + step, ...
+// alone, `count` of them.
+struct Axis {
+  int in, out, kernel, stride, padding, dilation;
+  int phase, first, step, count;
+
+  __device__ void enter(int new_phase) {
+    phase = new_phase, first = 0, step = 1;
+    while (first < kernel && (phase + padding - first * dilation) % stride != 0) ++first;
+    while (step * dilation % stride != 0) ++step;
+    count = (kernel - first + step - 1) / step;
+  }
+  __device__ int tap(int i) const { return first + step * i; }
+  // The input that output `phase` gets through tap(i); output phase + stride * j: j further on.
+  __device__ int input(int i) const { return (phase + padding - tap(i) * dilation) / stride; }
+};
+
+__device__ bool within(int i, int n) { return static_cast<unsigned>(i) < static_cast<unsigned>(n); }
+
+// A term: its weight for channel 0 of y, its element of x, seen from its pixel.
+struct Tap {
+  int64_t weight, offset;
+  int d, h, w;
+};
+
+// Each thread gathers 32 channels of 2 pixels, 256 apart, where a pixel is one (depth, height,
+// width) of y. Their terms count (channel, tap); the weights of a slice of them pass through
+// shared memory and serve the whole block. A block serves one phase: pixels whose coordinates
+// leave one remainder each by the stride and therefore share their taps. Channels beyond the last
+// one repeat it and count for nothing.
+__global__ void __launch_bounds__(threads, 2)
+    conv_transpose(task::Sizes s, Axis depth, Axis height, Axis width, const float* x,
+                   const float* weight, float* y) {
+  __shared__ __align__(16) float w_tile[slice][channels + 4];  // + 4: fewer bank conflicts
+  __shared__ Tap taps[slice];
+  const int phases = depth.stride * height.stride * width.stride, phase = blockIdx.x % phases;
+  depth.enter(phase / width.stride / height.stride);
+  height.enter(phase / width.stride % height.stride);
+  width.enter(phase % width.stride);
+  const int kernel_volume = depth.kernel * height.kernel * width.kernel;
+  const int reaching = depth.count * height.count * width.count;
+  const int terms = s.in_channels * reaching;
+  // A phase has at most `volume` pixels, `across` to a row and `down` rows to a plane.
+  const int64_t across = (width.out + width.stride - 1) / width.stride;
+  const int64_t down = (height.out + height.stride - 1) / height.stride;
+  const int64_t volume = (depth.out + depth.stride - 1) / depth.stride * down * across;
+  const int64_t tiles = (volume + pixels - 1) / pixels;
+  const int64_t block = blockIdx.x / phases, sample = block / tiles;
+  const int64_t pixel0 = block % tiles * pixels, channel0 = int64_t{blockIdx.y} * channels;
+  const int thread = threadIdx.x;
+
+  int d[columns], h[columns], w[columns];
+  int64_t first[columns];
+  for (int j = 0; j < columns; ++j) {
+    const int64_t pixel = pixel0 + thread + threads * j;
+    d[j] = pixel / (down * across), h[j] = pixel / across % down, w[j] = pixel % across;
+    first[j] = (int64_t{d[j]} * height.in + h[j]) * width.in + w[j];
+  }
+  x += sample * s.in_channels * depth.in * height.in * width.in;
+  float sum[channels][columns] = {};
+  for (int k0 = 0; k0 < terms; k0 += slice) {
+    if (thread < slice) {
+      const int term = min(k0 + thread, terms - 1);
+      const int64_t channel = term / reaching;
+      const int i = term / (height.count * width.count) % depth.count;
+      const int j = term / width.count % height.count, l = term % width.count;
+      const int d = depth.input(i), h = height.input(j), w = width.input(l);
+      const int tap = (depth.tap(i) * height.kernel + height.tap(j)) * width.kernel + width.tap(l);
+      taps[thread] = {channel * s.out_channels * kernel_volume + tap,
+                      ((channel * depth.in + d) * height.in + h) * width.in + w, d, h, w};
+    }
+    __syncthreads();
+    for (int i = thread; i < slice * channels; i += threads) {
+      const int64_t from = min(channel0 + i / slice, s.out_channels - 1);
+      w_tile[i % slice][i / slice] = weight[taps[i % slice].weight + from * kernel_volume];
+    }
+    float part[slice][columns];
+    for (int i = 0; i < slice; ++i) {
+      const Tap tap = taps[i];  // No branches, so that the loads of a slice overlap.
+      for (int j = 0; j < columns; ++j) {
+        const bool inside = (k0 + i < terms) & within(d[j] + tap.d, depth.in) &
+                            within(h[j] + tap.h, height.in) & within(w[j] + tap.w, width.in);
+        const float value = x[inside ? first[j] + tap.offset : 0];
+        part[i][j] = inside ? value : 0;
+      }
+    }
+    __syncthreads();
+    for (int k = 0; k < slice; ++k) {
+      for (int i = 0; i < channels; ++i) {
+        for (int j = 0; j < columns; ++j) sum[i][j] = fmaf(w_tile[k][i], part[k][j], sum[i][j]);
+      }
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < columns; ++j) {
+    const int64_t to_d = int64_t{d[j]} * depth.stride + depth.phase;
+    const int64_t to_h = int64_t{h[j]} * height.stride + height.phase;
+    const int64_t to_w = int64_t{w[j]} * width.stride + width.phase;
+    if (to_d >= depth.out || to_h >= height.out || to_w >= width.out) continue;
+    for (int i = 0; i < channels; ++i) {
+      const int64_t box = sample * s.out_channels + channel0 + i;
+      if (channel0 + i >= s.out_channels) continue;
+      y[((box * depth.out + to_d) * height.out + to_h) * width.out + to_w] = sum[i][j];
+    }
+  }
+}
+
+void task::launch(const Sizes& s, const float* x, const float* weight, float* y,
+                  cudaStream_t stream) {
+  const auto axis = [&](int64_t in, int64_t out) {
+    return Axis{int(in), int(out), int(s.kernel_size), int(s.stride), int(s.padding), 1};
+  };
+  const Axis depth = axis(s.depth, s.out_depth());
+  const Axis height = axis(s.height, s.out_height());
+  const Axis width = axis(s.width, s.out_width());
+  const int64_t across = (width.out + width.stride - 1) / width.stride;
+  const int64_t down = (height.out + height.stride - 1) / height.stride;
+  const int64_t volume = (depth.out + depth.stride - 1) / depth.stride * down * across;
+  const dim3 grid(
+      (volume + pixels - 1) / pixels * s.batch_size * depth.stride * height.stride * width.stride,
+      (s.out_channels + channels - 1) / channels);
+  conv_transpose<<<grid, threads, 0, stream>>>(s, depth, height, width, x, weight, y);
+}

@@ -1,0 +1,23 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+      weight<float>("conv_transpose3d.weight", {s.in_channels, s.out_channels, k, k, k}),
+      output<float>("y",
+                    {s.batch_size, s.out_channels, s.out_depth(), s.out_height(), s.out_width()})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
+  return at::conv_transpose3d(x, weight, {}, s.stride, s.padding, 0, 1, s.dilation);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "ConvTranspose", tensors, reference,
+      {.smoke = {2, 4, 8, 3, 4, 6, 6, 2, 1, 2}, .odd = {2, 3, 67, 4, 5, 3, 7, 3, 2, 1}});
+}

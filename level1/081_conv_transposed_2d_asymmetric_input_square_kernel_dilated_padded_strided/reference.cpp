@@ -1,0 +1,22 @@
+#include "task.h"
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<float>("x", {s.batch_size, s.in_channels, s.height_in, s.width_in}),
+      weight<float>("conv_transpose2d.weight", {s.in_channels, s.out_channels, k, k}),
+      output<float>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
+  return at::conv_transpose2d(x, weight, {}, s.stride, s.padding, 0, 1, s.dilation);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "ConvTranspose", tensors, reference,
+      {.smoke = {2, 4, 8, 3, 8, 12, 5, 1, 2}, .odd = {3, 5, 67, 4, 11, 13, 3, 2, 1}});
+}
