@@ -1,6 +1,7 @@
 """The tree itself: three files a task, three chained tests a candidate, names that are paths."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -104,3 +105,23 @@ def test_every_example_has_its_expectation(manifest: dict, tests: dict[str, dict
     }
     for source in (SOURCE_DIR / "candidates/examples").glob("level*/*.cu"):
         assert "// Expected: " in source.read_text(), source
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    listed = [p for p in SOURCE_DIR.glob("*.md")]
+    for folder in ("docs", "candidates", "harness", "reports", "tools"):
+        listed += (SOURCE_DIR / folder).rglob("*.md")
+    for page in listed:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.relative_to(SOURCE_DIR)}: {target}"
+
+
+def test_quickstart_knows_only_presets_that_exist() -> None:
+    presets = json.loads((SOURCE_DIR / "CMakePresets.json").read_text())
+    chosen = set(
+        re.findall(r"KB_PRESET=([a-z0-9]+)", (SOURCE_DIR / "tools/lib/setup.sh").read_text())
+    )
+    assert {"cpu", "h100", "h200"} <= chosen
+    for kind in ("configurePresets", "buildPresets", "testPresets", "workflowPresets"):
+        assert chosen <= {p["name"] for p in presets[kind]}, kind
