@@ -49,8 +49,8 @@ Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const 
 /// the truth, so the tolerances are doubled.
 Tolerance against_library(const Tolerance& tolerance);
 
-/// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x the
-/// library's worst error if that is more.
+/// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
+/// the library's worst error if that is more.
 Tolerance exact_tolerance(const at::Tensor& library, const at::Tensor& oracle);
 
 /// Compares every element of `got`; NaN and infinity must stand exactly where `expected` has them.
