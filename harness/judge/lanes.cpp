@@ -1,5 +1,4 @@
-// A chain is one benchmark: a lane on one pair of processes. Its blocks outlast the library's
-// repetitions.
+// A chain is a lane on one pair of processes; its blocks become one benchmark's repetitions.
 #include "judge/lanes.h"
 
 #include <benchmark/benchmark.h>
