@@ -145,7 +145,9 @@ void Lanes::start_pair() {
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
   pin_cores(reference, candidate);
-  duel_.reset();
+  duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next
+  reference_.reset();
+  candidate_.reset();
   reference_ = std::make_unique<RunnerSession>(reference, *memory_);
   candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
   duel_ = std::make_unique<Duel>(task_, is_functional() ? task_.smoke : task_.full,

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,9 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace kb {
 namespace {
@@ -48,24 +51,81 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-// After fork() in a process with threads only calls that are safe in signal handlers are allowed.
-[[noreturn]] void become(const ChildProcess::Options& options, int output, char* const* command,
-                         char* const* environment) {
-  setsid();
-  if (options.cpu) pin_to(*options.cpu);
-  const int nothing = open("/dev/null", O_RDONLY);
-  // Descriptors move up first, so that no dup2() overwrites one that is still needed.
-  constexpr int high = 100;
-  int count = 0;
-  for (int fd : options.descriptors) dup2(fd, high + count++);
-  dup2(nothing, 0);
-  dup2(output, 1);
-  dup2(output, 2);
-  for (int i = 0; i < count; ++i) dup2(high + i, 3 + i);
-  close_range(3 + static_cast<unsigned>(count), ~0U, 0);
-  if (chdir(options.directory.c_str()) == 0) execve(command[0], command, environment);
-  _exit(127);
+// Runners that their owners have not ended. The judge starts and ends them on one thread.
+std::set<pid_t>& living() {
+  static std::set<pid_t> pids;
+  return pids;
 }
+
+// Everything below this process that belongs to no living runner: what an ended one left behind.
+std::vector<pid_t> strays() {
+  std::vector<pid_t> all;
+  for (pid_t child : children_of(getpid())) {
+    if (living().contains(child)) continue;
+    all.push_back(child);
+    collect(child, all);
+  }
+  return all;
+}
+
+// A copy above every number that the child's own descriptors get, so that none overwrites another.
+class HighDescriptor {
+ public:
+  HighDescriptor(int fd, int above) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, above)) {
+    if (fd_ < 0) throw std::runtime_error(std::string("cannot share: ") + std::strerror(errno));
+  }
+  HighDescriptor(HighDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~HighDescriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// What the child does before it becomes the program. The judge has threads of its own and of the
+// GPU's driver, so a plain fork(), which runs their fork handlers, is out.
+class SpawnPlan {
+ public:
+  SpawnPlan(const ChildProcess::Options& options, int output) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID);
+    const int first_free = 3 + static_cast<int>(options.descriptors.size());
+    output_.emplace_back(output, first_free);
+    for (int fd : options.descriptors) given_.emplace_back(fd, first_free);
+    posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+    for (int to : {1, 2}) posix_spawn_file_actions_adddup2(&actions_, output_[0].get(), to);
+    for (size_t i = 0; i < given_.size(); ++i) {
+      posix_spawn_file_actions_adddup2(&actions_, given_[i].get(), 3 + static_cast<int>(i));
+    }
+    posix_spawn_file_actions_addclosefrom_np(&actions_, first_free);
+    posix_spawn_file_actions_addchdir_np(&actions_, options.directory.c_str());
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  /// @return the child, which has become the program. @throws std::runtime_error
+  pid_t start(const ChildProcess::Options& options) const {
+    pid_t pid = -1;
+    const std::vector<char*> command = pointers(options.command);
+    const std::vector<char*> environment = pointers(options.environment);
+    const int error =
+        posix_spawn(&pid, command[0], &actions_, &attributes_, command.data(), environment.data());
+    if (error == 0) return pid;
+    throw std::runtime_error("cannot start " + options.command[0] + ": " + std::strerror(error));
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+  std::vector<HighDescriptor> output_, given_;
+};
 
 }  // namespace
 
@@ -89,16 +149,17 @@ ChildProcess::ChildProcess(const Options& options) {
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("cannot create a pipe: ") + std::strerror(errno));
   }
-  std::vector<char*> command = pointers(options.command);
-  std::vector<char*> environment = pointers(options.environment);
-  pid_ = fork();
-  if (pid_ == 0) become(options, ends[1], command.data(), environment.data());
+  try {
+    pid_ = SpawnPlan(options, ends[1]).start(options);
+  } catch (...) {
+    for (int fd : ends) close(fd);
+    throw;
+  }
   close(ends[1]);
   output_fd_ = ends[0];
-  if (pid_ < 0) {
-    close(output_fd_);
-    throw std::runtime_error("cannot start " + options.command[0] + ": " + std::strerror(errno));
-  }
+  living().insert(pid_);
+  // Before it has threads of its own: it is only now being loaded.
+  if (options.cpu) pin_to(*options.cpu, pid_);
   reader_ = std::thread([this] {
     char buffer[1 << 16];
     for (ssize_t n; (n = read(output_fd_, buffer, sizeof buffer)) != 0;) {
@@ -130,14 +191,12 @@ void ChildProcess::kill() {
     ::kill(pid_, SIGKILL);
     reap(0);
   }
+  living().erase(pid_);
   // Descendants that left the session; a fork bomb needs several rounds.
-  std::vector<pid_t> rest;
-  do {
-    rest.clear();
-    collect(getpid(), rest);
+  for (auto rest = strays(); !rest.empty(); rest = strays()) {
     for (pid_t pid : rest) ::kill(pid, SIGKILL);
-    while (waitpid(-1, nullptr, rest.empty() ? WNOHANG : 0) > 0) continue;
-  } while (!rest.empty());
+    for (pid_t pid : rest) waitpid(pid, nullptr, 0);
+  }
   reader_.join();
   close(output_fd_);
   output_fd_ = -1;
@@ -184,11 +243,11 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-void pin_to(int cpu) {
+void pin_to(int cpu, pid_t process) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
-  sched_setaffinity(0, sizeof set, &set);
+  sched_setaffinity(process, sizeof set, &set);
 }
 
 void own_descendants() {

@@ -25,7 +25,8 @@ class CappedLog {
   size_t dropped_ = 0;
 };
 
-/// A child process in a session of its own. The destructor kills and reaps it and all it started.
+/// A child process in a session of its own. The destructor kills and reaps it and all it started,
+/// and nothing that another one started. For one thread.
 class ChildProcess {
  public:
   struct Options {
@@ -68,8 +69,8 @@ class ChildProcess {
 /// The cores this process may use.
 std::vector<int> allowed_cpus();
 
-/// Restricts this process to one core.
-void pin_to(int cpu);
+/// Restricts a process, or this one, to one core.
+void pin_to(int cpu, pid_t process = 0);
 
 /// Makes orphans of runners children of this process, kills runners when this process is
 /// interrupted, and closes its memory to others of the same user. Call once, before the first

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
 
 #include "judge/correctness.h"
@@ -165,6 +166,38 @@ TEST(Containment, HundredsOfProcessesDie) {
   await_output(child);
   child.kill();
   EXPECT_FALSE(has_children());
+}
+
+// A bench starts fresh pairs of runners; the end of one may not reach the other.
+TEST(Containment, AnotherRunnerLivesOn) {
+  auto first = std::make_unique<ChildProcess>(shell("setsid sleep 1000 & echo ready"));
+  await_output(*first);
+  ChildProcess second(shell("sleep 1000 & echo ready; wait"));
+  await_output(second);
+  first.reset();
+  EXPECT_FALSE(second.ended());
+  second.kill();
+  EXPECT_EQ(second.how(), "was killed by signal 9 (Killed)");
+  EXPECT_FALSE(has_children());
+}
+
+// Whatever numbers a judge with many open files gets for what it hands down.
+TEST(Containment, DescriptorsKeepTheirOrder) {
+  std::vector<int> held, given;
+  for (int i = 0; i < 200; ++i) held.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ChildProcess::Options options = shell("cat <&3; cat <&4; cat <&5; ls /proc/self/fd | wc -l");
+  for (const char* text : {"one ", "two ", "three "}) {
+    given.push_back(memfd_create("given", MFD_CLOEXEC));
+    ASSERT_EQ(write(given.back(), text, std::strlen(text)), ssize_t(std::strlen(text)));
+    lseek(given.back(), 0, SEEK_SET);
+  }
+  options.descriptors = {given[2], given[0], given[1]};
+  ChildProcess child(options);
+  while (!child.ended()) usleep(1000);
+  child.kill();
+  EXPECT_EQ(child.output(), "three one two 7\n");  // 0 to 5, and that of ls itself
+  for (int fd : held) close(fd);
+  for (int fd : given) close(fd);
 }
 
 TEST(Containment, FloodIsCapped) {
