@@ -74,7 +74,7 @@ int time_candidate(int argc, char** argv, const Task& task) {
     return keep_verdict(file, decided);
   }
   save_log(file.entry(), "bench", lanes.end());
-  lanes.write_benchmarks(argv[0], json);
+  lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
   const Json timing = {{"functional", is_functional()},
                        {"sizes", is_functional() ? "smoke" : "full"},
                        {"lanes", lanes.report()},

@@ -9,6 +9,20 @@ namespace kb {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+void shorten_paths(Json& json, const std::string& folder) {
+  if (json.is_structured()) {
+    for (Json& inner : json) shorten_paths(inner, folder);
+  }
+  if (!json.is_string()) return;
+  auto text = json.get<std::string>();
+  for (size_t at; (at = text.find(folder)) != std::string::npos;) text.erase(at, folder.size());
+  json = text;
+}
+
+}  // namespace
+
 CandidateEntry find_candidate(const fs::path& manifest, const std::string& name) {
   const Json json = read_json(manifest);
   for (const Json& c : json.at("candidates")) {
@@ -22,7 +36,8 @@ CandidateEntry find_candidate(const fs::path& manifest, const std::string& name)
     entry.backend = json.at("backend");
     // Paths hang on the manifest's own place, so that a build tree can be moved.
     entry.build_dir = fs::absolute(manifest).parent_path();
-    entry.source = fs::path(json.at("source_dir")) / std::string(c.at("source"));
+    entry.source_dir = std::string(json.at("source_dir"));
+    entry.source = entry.source_dir / std::string(c.at("source"));
     entry.module = entry.build_dir / std::string(c.at("module"));
     entry.build_json = entry.build_dir / std::string(c.at("build_json"));
     entry.result = entry.build_dir / std::string(c.at("result"));
@@ -52,6 +67,8 @@ Json read_environment(const fs::path& build_dir) {
 ResultFile::ResultFile(CandidateEntry entry) : entry_(std::move(entry)) {}
 
 void ResultFile::begin() {
+  fs::path benchmarks = entry_.result;  // of an earlier module, until .bench runs again
+  fs::remove(benchmarks.replace_extension("bench.json"));
   const Json environment = read_environment(entry_.build_dir);
   json_ = Json::object();
   json_["schema"] = 1;
@@ -101,6 +118,9 @@ void ResultFile::save(const std::string& stage, const Json& verdict, const std::
   json_["verdict"] = verdict;
   json_["evidence"] = evidence;
   json_["time"] = utc_now();
+  for (const fs::path& folder : {entry_.build_dir, entry_.source_dir}) {
+    shorten_paths(json_, folder.string() + "/");
+  }
   replace_json(entry_.result, json_);
 }
 

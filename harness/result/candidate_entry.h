@@ -17,6 +17,7 @@ struct CandidateEntry {
   int level = 0;
   std::string task;  ///< "019_relu"
   std::string backend;
+  std::filesystem::path source_dir;  ///< of the project
   std::filesystem::path build_dir;
   std::filesystem::path source;
   std::filesystem::path module;
@@ -42,7 +43,8 @@ class ResultFile {
   Json& json() { return json_; }
   const CandidateEntry& entry() const { return entry_; }
 
-  /// Sets stage and verdict (null: not decided yet) and replaces the file.
+  /// Sets stage and verdict (null: not decided yet) and replaces the file. Paths below the project
+  /// lose what is the machine's: results are published.
   void save(const std::string& stage, const Json& verdict, const std::string& evidence);
 
  private:

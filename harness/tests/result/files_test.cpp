@@ -23,7 +23,8 @@ class Folder : public testing::Test {
     std::ofstream(path / name) << text;
   }
   size_t files() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(path), fs::directory_iterator()));
   }
 
   const fs::path path = fs::temp_directory_path() / ("kb-result-" + std::to_string(getpid()));
@@ -66,7 +67,8 @@ TEST_F(Files, ErrorsNameTheFile) {
 
 TEST_F(Files, TextThatIsNotUtf8IsStoredAsValidJson) {
   replace_json(path / "r.json", {{"evidence", "bad \xff\xfe bytes"}});
-  EXPECT_NE(read_json(path / "r.json")["evidence"].get<std::string>().find("bad"), std::string::npos);
+  EXPECT_NE(read_json(path / "r.json")["evidence"].get<std::string>().find("bad"),
+            std::string::npos);
 }
 
 class Results : public Folder {
@@ -81,7 +83,8 @@ class Results : public Folder {
       {"name": "m.level1.019_relu", "run": "m", "sample": null, "level": 1, "task": "019_relu",
        "source": "x.cu", "module": "modules/m/level1.019_relu.so", "build_json": "b.json",
        "result": "results/m/level1/019_relu.json"}]})");
-    replace_json(path / "env.json", {{"harness_sha256", harness_sha256(path)}, {"host", "h"}, {"gpu", nullptr}});
+    replace_json(path / "env.json",
+                 {{"harness_sha256", harness_sha256(path)}, {"host", "h"}, {"gpu", nullptr}});
   }
   CandidateEntry entry() { return find_candidate(path / "manifest.json", "m.level1.019_relu"); }
   void start() {
@@ -126,6 +129,26 @@ TEST_F(Results, AMissingModuleOrEnvironmentSaysWhatToDo) {
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("kb.env"), std::string::npos);
   }
+}
+
+// Results are published; compilers and fault reports name whole paths.
+TEST_F(Results, PathsOfTheMachineAreShortened) {
+  ResultFile file(entry());
+  file.begin();
+  file.json()["build"] = {
+      {"source", "/nowhere/candidates/x.cu"},
+      {"diagnostics", "/nowhere/a.cu:1: no\n" + (path / "b.cu").string() + ": no"}};
+  file.save("build", "compile_error", "/nowhere/a.cu:1: no");
+  const Json saved = read_json(entry().result);
+  EXPECT_EQ(saved["build"]["source"], "candidates/x.cu");
+  EXPECT_EQ(saved["build"]["diagnostics"], "a.cu:1: no\nb.cu: no");
+  EXPECT_EQ(saved["evidence"], "a.cu:1: no");
+}
+
+TEST_F(Results, ANewStartDropsTheTimingOfTheLastModule) {
+  write("results/m/level1/019_relu.bench.json", "{}");
+  start();
+  EXPECT_FALSE(fs::exists(path / "results/m/level1/019_relu.bench.json"));
 }
 
 TEST_F(Results, AnUnknownCandidateIsAnError) {
