@@ -1,0 +1,165 @@
+"""Every task of a level is what upstream's facts say, apart from the deviations on record.
+
+Compares `kb_reference --list` with upstream/level<N>.jsonl and upstream/deviations.json, whose form
+upstream/README.md describes.
+
+Environment: KB_REFERENCE, the program.
+"""
+
+import copy
+import json
+import os
+import pathlib
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+FACTS_DIR = pathlib.Path(__file__).parent / "upstream"
+LEVELS = {1: 100}
+
+Record = dict[str, Any]
+
+
+def read_facts() -> dict[str, Record]:
+    """Reads upstream's facts by task."""
+    lines = [
+        json.loads(line)
+        for level in LEVELS
+        for line in (FACTS_DIR / f"level{level}.jsonl").read_text().splitlines()
+    ]
+    return {line["task"]: line for line in lines}
+
+
+def read_list() -> dict[str, Record]:
+    """Runs kb_reference --list; tasks by name."""
+    done = subprocess.run(
+        [os.environ["KB_REFERENCE"], "--list"], capture_output=True, text=True, check=True
+    )
+    return {task["name"]: task for task in json.loads(done.stdout) if task["level"] in LEVELS}
+
+
+FACTS = read_facts()
+DEVIATIONS: dict[str, Record] = json.loads((FACTS_DIR / "deviations.json").read_text())
+
+
+def tensor(declared: Record) -> str:
+    """A declared tensor in the facts' form."""
+    return declared["dtype"] + json.dumps(declared["shape"], separators=(",", ":"))
+
+
+def expected_sizes(task: Record, fact: Record, deviation: Record) -> Record:
+    """Upstream's constants with the deviations on record; what upstream passes to Model may be one.
+
+    Constants come first: where both have a name, they may mean different things by it.
+    """
+    sizes = {k: v for k, v in fact["init_args"].items() if k in task["sizes"]}
+    sizes |= fact["constants"] | deviation.get("sizes_added", {})
+    return {name: sizes[name] for name in sizes if name not in deviation.get("sizes_left_out", [])}
+
+
+def expected_inputs(fact: Record, deviation: Record) -> list[str]:
+    """Upstream's inputs with the deviations on record."""
+    left_out = deviation.get("inputs_left_out", [])
+    kept = [given for i, given in enumerate(fact["inputs"]) if i not in left_out]
+    return kept + deviation.get("inputs_added", [])
+
+
+def differences(task: Record, fact: Record, deviation: Record) -> list[str]:
+    """What of a listed task is not as upstream's facts and the deviations say."""
+    pairs = {
+        "category": (task["category"], fact["category"]),
+        "sizes": (task["sizes"], expected_sizes(task, fact, deviation)),
+        "inputs": ([tensor(x) for x in task["inputs"]], expected_inputs(fact, deviation)),
+        "weights": ([f"{w['tensor']} {tensor(w)}" for w in task["weights"]], fact["state"]),
+        "outputs": ([tensor(y) for y in task["outputs"]], fact["outputs"]),
+    }
+    return [f"{key}: {got} is not {want}" for key, (got, want) in pairs.items() if got != want]
+
+
+def stale(fact: Record, deviation: Record) -> list[str]:
+    """Deviations that say nothing: they name what upstream has, or leave out what it has not."""
+    found = [name for name in deviation.get("sizes_left_out", []) if name not in fact["constants"]]
+    found += [name for name in deviation.get("sizes_added", {}) if name in fact["constants"]]
+    found += [i for i in deviation.get("inputs_left_out", []) if i >= len(fact["inputs"])]
+    return [f"'{name}' is no deviation" for name in found]
+
+
+@pytest.fixture(name="listed", scope="session")
+def fixture_listed() -> dict[str, Record]:
+    """The tasks that kb_reference knows."""
+    return read_list()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_level_is_whole(level: int, listed: dict[str, Record]) -> None:
+    wanted = {name for name in FACTS if name.startswith(f"level{level}/")}
+    assert len(wanted) == LEVELS[level]
+    assert {name for name in listed if name.startswith(f"level{level}/")} == wanted
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_task_is_upstreams(name: str, listed: dict[str, Record]) -> None:
+    assert differences(listed[name], FACTS[name], DEVIATIONS.get(name, {})) == []
+
+
+@pytest.mark.parametrize("name", DEVIATIONS)
+def test_a_deviation_is_one_and_says_why(name: str) -> None:
+    known = {"why", "sizes_added", "sizes_left_out", "inputs_added", "inputs_left_out"}
+    assert set(DEVIATIONS[name]) <= known
+    assert len(DEVIATIONS[name]) > 1
+    assert len(DEVIATIONS[name]["why"]) > len("none")
+    assert stale(FACTS[name], DEVIATIONS[name]) == []
+
+
+def set_size(task: Record) -> None:
+    task["sizes"]["batch_size"] += 1
+
+
+def drop_size(task: Record) -> None:
+    del task["sizes"]["batch_size"]
+
+
+def drop_weight(task: Record) -> None:
+    del task["weights"][1]
+
+
+def rename_weight(task: Record) -> None:
+    task["weights"][0]["tensor"] = "param.weight"
+
+
+def swap_weights(task: Record) -> None:
+    task["weights"].reverse()
+
+
+def transpose_input(task: Record) -> None:
+    task["inputs"][0]["shape"][0] = 0
+
+
+def change_output(task: Record) -> None:
+    task["outputs"][0]["dtype"] = "int64"
+
+
+def change_category(task: Record) -> None:
+    task["category"] = "Loss"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_size,
+        drop_size,
+        drop_weight,
+        rename_weight,
+        swap_weights,
+        transpose_input,
+        change_output,
+        change_category,
+    ],
+)
+def test_a_difference_is_found(change: Callable[[Record], None], listed: dict[str, Record]) -> None:
+    name = "level1/040_layer_norm"
+    task = copy.deepcopy(listed[name])
+    change(task)
+    assert differences(task, FACTS[name], DEVIATIONS.get(name, {})) != []
