@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,11 @@ def read_json(path: Path) -> Any:
         raise BadFile("not_json", "is nested too deeply or has a number too long") from None
 
 
-def read_checked(path: Path, schema_name: str, what: str) -> dict[str, Any]:
-    """Parse and check a file against `reports/schema/<schema_name>.schema.json`.
+def checked(value: Any, schema_name: str, what: str) -> dict[str, Any]:
+    """Check a parsed file against `reports/schema/<schema_name>.schema.json` and return it.
 
-    Raises BadFile and FileNotFoundError; `what` names the kind of file in messages.
+    Raises BadFile; `what` names the kind of file in messages.
     """
-    value = read_json(path)
     if not isinstance(value, dict) or "schema" not in value:
         raise BadFile("foreign", f"is not {what}: it names no schema version")
     version = value["schema"]
@@ -101,12 +101,69 @@ def read_checked(path: Path, schema_name: str, what: str) -> dict[str, Any]:
     return value
 
 
+def read_checked(path: Path, schema_name: str, what: str) -> dict[str, Any]:
+    """read_json() and checked() in one. Raises BadFile and FileNotFoundError."""
+    return checked(read_json(path), schema_name, what)
+
+
 def sha256_file(path: Path) -> str | None:
     """Hex digest of a file; None if it is missing or unreadable."""
     try:
         with path.open("rb") as f:
             return hashlib.file_digest(f, "sha256").hexdigest()
     except OSError:
+        return None
+
+
+@dataclass(frozen=True)
+class Current:
+    """What the build directory holds now: a result that was made from anything else is stale.
+
+    harness: hash of the programs that judge here; None if unknown.
+    """
+
+    build_dir: Path
+    source_dir: Path | None
+    harness: str | None
+    _libraries: dict[str, str | None] = field(default_factory=dict)
+
+    def source(self, entry: dict[str, Any]) -> Path | None:
+        """The candidate's source file, where sources are at hand."""
+        return self.source_dir / entry["source"] if self.source_dir else None
+
+    def library(self, level: int, task: str) -> str | None:
+        """Hash of a task's library; None if it is missing."""
+        name = f"level{level}.{task}"
+        if name not in self._libraries:
+            self._libraries[name] = sha256_file(self.build_dir / f"lib/tasks/{name}.so")
+        return self._libraries[name]
+
+    def why_stale(self, value: Any, entry: dict[str, Any]) -> str | None:
+        """Why a result may not enter a table, or None if it is fresh.
+
+        Asked before anything else about the file, so that whatever an older version of the
+        programs wrote is stale and no bad input. A value without hashes is not stale.
+        """
+        hashes = value.get("hashes") if isinstance(value, dict) else None
+        if not isinstance(hashes, dict):
+            return None
+        module = sha256_file(self.build_dir / entry["module"])
+        if module is None:
+            return "its module is missing"
+        if hashes.get("module", module) is None:
+            # Nothing was loaded (a compile error, for example): the source stands for the module.
+            source = self.source(entry)
+            now = sha256_file(source) if source else None
+            if now and hashes.get("source") not in (None, now):
+                return "its source changed since it was judged"
+        elif hashes.get("module", module) != module:
+            return "its module changed since it was judged"
+        if hashes.get("task") not in (None, self.library(entry["level"], entry["task"])):
+            return "its task changed since it was judged"
+        if self.harness is None:
+            return "env.json is missing, so the harness that judged it is unknown"
+        if hashes.get("harness", self.harness) != self.harness:
+            return "the harness changed since it was judged"
         return None
 
 
@@ -163,7 +220,10 @@ def load_build_dir(build_dir: Path) -> Suite:
         problems=problems,
         notes=notes,
     )
-    source_dir = _source_dir(manifest, build_dir)
+    current = Current(
+        build_dir, _source_dir(manifest, build_dir), env["harness_sha256"] if env else None
+    )
+    places = _places(manifest, build_dir)
     names: set[str] = set()
     slots: set[tuple[Any, ...]] = set()
     for entry in manifest["candidates"]:
@@ -184,10 +244,9 @@ def load_build_dir(build_dir: Path) -> Suite:
             continue
         names.add(entry["name"])
         slots.add(slot)
-        suite.candidates.append(_load_candidate(entry, build_dir, source_dir, env, suite))
+        suite.candidates.append(_load_candidate(entry, current, places, suite))
     _check_leftovers(build_dir, manifest, suite, names)
-    _load_validity(build_dir, suite)
-    _drop_older_task_versions(suite)
+    _load_validity(current, suite)
     suite.candidates.sort(key=candidate_key)
     if len(suite.machines) > 1:
         notes.append(
@@ -227,62 +286,65 @@ def _source_dir(manifest: dict[str, Any], build_dir: Path) -> Path | None:
     return None
 
 
+def _places(manifest: dict[str, Any], build_dir: Path) -> list[str]:
+    """Folders that mean nothing on another machine, the longest first."""
+    found = {manifest.get("build_dir"), manifest.get("source_dir"), str(build_dir.resolve())}
+    return sorted((f"{p.rstrip('/')}/" for p in found if p), key=len, reverse=True)
+
+
+def _without_places(value: Any, places: list[str]) -> Any:
+    """The value with every path below one of the places made relative to it."""
+    if isinstance(value, dict):
+        return {k: _without_places(v, places) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_places(v, places) for v in value]
+    if isinstance(value, str):
+        for place in places:
+            value = value.replace(place, "")
+    return value
+
+
 def _load_candidate(
-    entry: dict[str, Any],
-    build_dir: Path,
-    source_dir: Path | None,
-    env: dict[str, Any] | None,
-    suite: Suite,
+    entry: dict[str, Any], current: Current, places: list[str], suite: Suite
 ) -> dict[str, Any]:
+    source = current.source(entry)
     record: dict[str, Any] = {
-        "name": entry["name"],
-        "run": entry["run"],
-        "sample": entry["sample"],
-        "level": entry["level"],
-        "task": entry["task"],
+        **{k: entry[k] for k in ("name", "run", "sample", "level", "task")},
         "category": None,
         "source": entry["source"],
         "state": NO_RESULT,
         "reason": None,
         "machine": None,
         "result": None,
-        "source_text": None,
+        "source_text": _read_text(source) if source else None,
         "source_changed": False,
     }
-    source_path = source_dir / entry["source"] if source_dir else None
-    if source_path:
-        record["source_text"] = _read_text(source_path)
     try:
-        result = read_checked(build_dir / entry["result"], "result", "a result")
-        _check_identity(result, entry, suite.backend)
+        value = read_json(current.build_dir / entry["result"])
+        stale = current.why_stale(value, entry)
+        if stale:
+            return record | {"state": STALE, "reason": stale}
+        result = checked(_without_places(value, places), "result", "a result")
+        _check_claims(result, entry, suite.backend)
     except FileNotFoundError:
-        record["reason"] = "no result file"
-        return record
+        return record | {"reason": "no result file"}
     except BadFile as e:
         suite.problems.append(Problem(e.kind, entry["result"], str(e)))
-        record["state"] = BAD_RESULT
-        record["reason"] = f"the result file {e}"
-        return record
+        return record | {"state": BAD_RESULT, "reason": f"the result file {e}"}
 
-    record["category"] = result.get("category")
-    source_sha = sha256_file(source_path) if source_path else None
-    stale = _stale_reason(result, build_dir / entry["module"], source_sha, env)
-    if stale:
-        record["state"] = STALE
-        record["reason"] = stale
-        return record
-    said = result["hashes"].get("source")
-    record["source_changed"] = bool(source_sha and said and source_sha != said)
     machine = {**(result.pop("machine", None) or {}), "torch": suite.machine.get("torch")}
     key = machine_key(machine)
     suite.machines.setdefault(key, machine)
-    record["machine"] = key
-    record["result"] = result
-    if result["verdict"] == "pass" and result["stage"] == "build":
-        record["state"] = BUILT_ONLY
-        record["reason"] = "it compiled, but its outputs were not checked"
-    else:
-        record["state"] = JUDGED
+    said = result["hashes"].get("source")
+    record |= {
+        "category": result.get("category"),
+        "state": JUDGED,
+        "machine": key,
+        "result": result,
+        "source_changed": bool(source and said and sha256_file(source) not in (None, said)),
+    }
+    if result["verdict"] is None:
+        record |= {"state": BUILT_ONLY, "reason": "it compiled; its outputs were not checked yet"}
     return record
 
 
@@ -294,7 +356,7 @@ def _read_text(path: Path, limit: int = 1 << 20) -> str | None:
         return None
 
 
-def _check_identity(result: dict[str, Any], entry: dict[str, Any], backend: str) -> None:
+def _check_claims(result: dict[str, Any], entry: dict[str, Any], backend: str) -> None:
     """Raise BadFile if the result speaks about another candidate, or contradicts itself."""
     for key in ("name", "run", "sample", "level", "task"):
         if result[key] != entry[key]:
@@ -303,62 +365,26 @@ def _check_identity(result: dict[str, Any], entry: dict[str, Any], backend: str)
             )
     if result["backend"] != backend:
         raise BadFile("foreign", f"was written by backend {result['backend']}")
+    if result["stage"] == "build" and result["verdict"] == "pass":
+        raise BadFile("invalid", "says pass although its outputs were not checked")
+    if result["stage"] != "build" and result["verdict"] is None:
+        raise BadFile("invalid", f"has no verdict although its stage is {result['stage']}")
     for lane, t in ((result["timing"] or {}).get("lanes") or {}).items():
         if t["ci_hi"] is not None and t["ci_lo"] > t["ci_hi"]:
             raise BadFile("invalid", f"has an interval that ends before it begins in lane {lane}")
 
 
-def _stale_reason(
-    result: dict[str, Any], module: Path, source_sha: str | None, env: dict[str, Any] | None
-) -> str | None:
-    """Why a result may not enter a table, or None if it is fresh."""
-    now = sha256_file(module)
-    if now is None:
-        return "its module is missing"
-    hashes = result["hashes"]
-    if hashes["module"] is None:
-        # Nothing was loaded (a compile error, for example): the source stands for the module.
-        if source_sha and hashes.get("source") and hashes["source"] != source_sha:
-            return "its source changed since it was judged"
-    elif hashes["module"] != now:
-        return "its module changed since it was judged"
-    if env is None:
-        return "env.json is missing, so the harness that judged it is unknown"
-    if hashes["harness"] != env["harness_sha256"]:
-        return "the harness changed since it was judged"
-    return None
-
-
-def _drop_older_task_versions(suite: Suite) -> None:
-    """Two results of one task with different task hashes cannot both be current: newest counts."""
-    newest: dict[tuple[int, str], tuple[str, str]] = {}
-    for c in suite.candidates:
-        if c["result"] and c["result"]["hashes"].get("task"):
-            key = (c["level"], c["task"])
-            stamp = (c["result"].get("time") or "", c["result"]["hashes"]["task"])
-            newest[key] = max(newest.get(key, stamp), stamp)
-    for c in suite.candidates:
-        if not c["result"] or not c["result"]["hashes"].get("task"):
-            continue
-        if c["result"]["hashes"]["task"] != newest[(c["level"], c["task"])][1]:
-            c.update(
-                state=STALE,
-                reason="the task changed since it was judged",
-                result=None,
-                machine=None,
-                source_changed=False,
-            )
-
-
-def _load_validity(build_dir: Path, suite: Suite) -> None:
+def _load_validity(current: Current, suite: Suite) -> None:
     """Read what kb_validity says about the tasks; a task without a record is no problem."""
-    program = sha256_file(build_dir / "bin/kb_validity")
+    program = sha256_file(current.build_dir / "bin/kb_validity")
     stale = []
     for level, tasks in suite.levels.items():
         for task in tasks:
             shown = f"validity/level{level}.{task}.json"
             try:
-                record = read_checked(build_dir / shown, "validity", "a record of task validity")
+                record = read_checked(
+                    current.build_dir / shown, "validity", "a record of task validity"
+                )
                 if (record["level"], record["task"]) != (level, task):
                     raise BadFile("foreign", "belongs to another task")
                 if record["killed"] + len(record["survivors"]) != record["applicable"]:
@@ -368,8 +394,7 @@ def _load_validity(build_dir: Path, suite: Suite) -> None:
             except BadFile as e:
                 suite.problems.append(Problem(e.kind, shown, str(e)))
                 continue
-            library = sha256_file(build_dir / f"lib/tasks/level{level}.{task}.so")
-            if record["hashes"] == {"task": library, "program": program}:
+            if record["hashes"] == {"task": current.library(level, task), "program": program}:
                 suite.validity.append({k: record[k] for k in VALIDITY_KEYS})
             else:
                 stale.append(task)
@@ -385,16 +410,15 @@ def _check_leftovers(
     build_dir: Path, manifest: dict[str, Any], suite: Suite, names: set[str]
 ) -> None:
     """Name the JSON files below results/ that no candidate of the manifest owns."""
-    owned = {(build_dir / c["result"]).resolve() for c in manifest["candidates"]}
+    results = [(build_dir / c["result"]).resolve() for c in manifest["candidates"]]
+    # Google Benchmark's output lies next to the result; nothing here is made from it.
+    owned = {*results, *(r.with_suffix(".bench.json") for r in results)}
     leftovers = []
     for path in sorted((build_dir / "results").rglob("*.json")):
         if path.resolve() in owned:
             continue
         shown = str(path.relative_to(build_dir))
         try:
-            value = read_json(path)
-            if isinstance(value, dict) and {"context", "benchmarks"} <= set(value):
-                continue  # Google Benchmark output lies next to the result it belongs to
             value = read_checked(path, "result", "a result")
         except FileNotFoundError:
             continue  # replaced while we looked

@@ -71,6 +71,8 @@ def _result_errors(doc: dict[str, Any]) -> list[str]:
         if c["result"] is not None:
             found = schema.check(c["result"], "result")
             errors += [f"{c['name']}: {e}" for e in found[:1]]
+            if not found and (c["result"]["verdict"] is None) != (c["state"] == BUILT_ONLY):
+                errors.append(f"{c['name']} is {c['state']}, which its verdict contradicts")
         elif c["state"] in (JUDGED, BUILT_ONLY):
             errors.append(f"{c['name']} is {c['state']} without a result")
     return errors

@@ -105,13 +105,6 @@ class Suite:
             c for c in self.candidates if c["run"] == run and (level is None or c["level"] == level)
         ]
 
-    def category(self, level: int, task: str) -> str:
-        """Category of a task: what a result says, else the built-in table, else 'other'."""
-        for c in self.candidates:
-            if c["level"] == level and c["task"] == task and c.get("category"):
-                return c["category"]
-        return task_facts(level, task).get("category") or "other"
-
     def categories(self, level: int) -> dict[str, str]:
         """task -> category for every task of the level."""
         said = {

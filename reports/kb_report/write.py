@@ -299,7 +299,7 @@ def _cases(c: dict[str, Any]) -> list[ET.Element]:
     result = c["result"] or {}
     group = ".".join(x for x in (c["run"], c["sample"], f"level{c['level']}") if x)
     reached = _STAGES.index(result["stage"]) if result else -1
-    failed = bool(result) and result["verdict"] != "pass"
+    failed = c["state"] == JUDGED and result["verdict"] != "pass"
     sets = (result.get("correctness") or {}).get("sets") or []
     seconds = {
         "build": (result.get("build") or {}).get("seconds"),

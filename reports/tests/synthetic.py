@@ -141,24 +141,32 @@ class BuildDir:
         }
         self.candidates.append(entry)
         self.write(entry["module"], f"module of {entry['name']}")
+        self.library(task, level)
         text = source or KERNEL.format(title=task, name="k" + task[4:], body="    v = v * 2.0f;")
         path = self.source_dir / entry["source"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return entry
 
+    def library(self, task: str, level: int) -> Path:
+        return self.write(f"lib/tasks/level{level}.{task}.so", f"library of {task}")
+
     def result(
         self,
         entry: dict[str, Any],
-        verdict: str = "pass",
+        verdict: str | None = "pass",
         speedup: float | None = None,
         half: float = 0.02,
         stage: str | None = None,
         reference_ms: float = 1.0,
         **changes: Any,
     ) -> dict[str, Any]:
-        """Write a result. `half`: half width of the interval as a share of the speed-up."""
+        """Write a result; verdict None: only built.
+
+        `half`: half width of the interval as a share of the speed-up.
+        """
         stage = stage or {
+            None: "build",
             "pass": "bench" if speedup else "correct",
             "compile_error": "build",
             "policy_violation": "build",
@@ -185,7 +193,7 @@ class BuildDir:
             "hashes": {
                 "module": sha(f"module of {entry['name']}") if ok else None,
                 "source": sha(source),
-                "task": sha(entry["task"]),
+                "task": sha(f"library of {entry['task']}"),
                 "harness": HARNESS,
             },
             "machine": {"host": self.host, "gpu": self.gpu},
@@ -270,7 +278,7 @@ class BuildDir:
     def validity(self, task: str, level: int = 1, **changes: Any) -> dict[str, Any]:
         """Write a task's record of kb_validity; by default it rejects everything."""
         program = self.write("bin/kb_validity", "the program")
-        library = self.write(f"lib/tasks/level{level}.{task}.so", f"library of {task}")
+        library = self.library(task, level)
         killed = {"name": "zeros", "fate": "killed", "error": 1.0, "bound": 1.9e-6}
         value = {
             "schema": 1, "level": level, "task": task, "category": "Activation", "set": "smoke",

@@ -192,6 +192,7 @@ def test_merge_refuses_a_damaged_report(tmp_path):
         lambda d: d["candidates"][0].update(result=None),
         lambda d: d["candidates"][0].update(task="none"),
         lambda d: d["candidates"][0]["result"].update(verdict="great"),
+        lambda d: d["candidates"][0]["result"].update(verdict=None),
         lambda d: d.pop("levels"),
     ):
         copy = json.loads(json.dumps(doc))

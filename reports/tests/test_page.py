@@ -161,6 +161,7 @@ def test_any_optional_member_may_be_missing(tmp_path):
             value = json.loads(json.dumps(timed))
             value |= {k: entry[k] for k in ("name", "run", "sample", "level", "task")}
             value["hashes"]["module"] = sha(f"module of {entry['name']}")
+            value["hashes"]["task"] = sha(f"library of {task}")
             node = value
             for step in path[:-1]:
                 node = node[step]

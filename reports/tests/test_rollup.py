@@ -174,16 +174,45 @@ def test_fresh_compile_error_without_module_hash_counts(tmp_path):
 
 def test_results_of_an_older_task_are_stale(tmp_path):
     build = BuildDir(tmp_path / "h200")
-    task = build.levels[1][0]
-    old = build.result(build.add(task), "pass", 2.0)
-    new = build.result(build.add(task, run="mine"), "pass", 2.0)
-    new["hashes"]["task"], new["time"] = "changed", "2027-01-01T00:00:00Z"
-    build.write(build.candidates[1]["result"], new)
+    build.result(build.add(build.levels[1][0]), "pass", 2.0)
+    build.result(build.add(build.levels[1][1]), "pass", 2.0)
     build.finish()
-    _, doc = rollup(build)
-    assert old["hashes"]["task"] != "changed"
-    assert row_of(doc)["not_judged"][0]["reason"] == "the task changed since it was judged"
-    assert row_of(doc, "mine")["correct"] == 1
+    build.path(f"lib/tasks/level1.{build.levels[1][0]}.so").write_text("the task, changed")
+    build.path(f"lib/tasks/level1.{build.levels[1][1]}.so").unlink()
+    row = row_of(rollup(build)[1])
+    assert {x["reason"] for x in row["not_judged"]} == {"its task changed since it was judged"}
+    assert (row["n"], row["correct"], len(row["not_judged"])) == (4, 0, 2)
+
+
+@pytest.mark.parametrize("stale", ["module", "task", "harness"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": None},
+        {"verdict": "great"},
+        {"schema": 0},
+        {"stage": 7, "timing": {"lanes": 3}},
+        {"name": "another"},
+        {"backend": "cpu"},
+    ],
+    ids=str,
+)
+def test_what_is_stale_is_stale_first(tmp_path, capsys, stale, change):
+    """Whatever else is wrong with it: an older program wrote it, and that is no bad input."""
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "pass", 2.0) | change
+    value["hashes"][stale] = sha("an older one")
+    build.write(entry["result"], value)
+    build.result(build.add(build.levels[1][1]), "pass", 2.0)
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 0 and doc["problems"] == []
+    row = row_of(doc)
+    assert (row["n"], row["judged"], row["correct"]) == (4, 1, 1)
+    assert [(x["task"], x["state"]) for x in row["not_judged"]] == [(entry["task"], "stale")]
+    assert f"not judged (stale): 1: {entry['task']}" in capsys.readouterr().out
+    assert next(c for c in doc["candidates"] if c["state"] == "stale")["result"] is None
 
 
 def test_an_interval_without_upper_limit_is_undecided(tmp_path):
@@ -216,17 +245,26 @@ def test_a_level_without_tasks_is_not_missed(tmp_path, capsys):
     assert "level 4" not in capsys.readouterr().out
 
 
-def test_built_only_is_not_correct(tmp_path):
+def test_built_only_is_not_judged(tmp_path, capsys):
+    """What `ctest -L build`, or an interrupted run, leaves behind: no verdict yet."""
     build = BuildDir(tmp_path / "h200")
-    build.result(build.add(build.levels[1][0]), "pass", stage="build")
+    entry = build.add(build.levels[1][0])
+    build.result(entry, None, evidence="compiled; not judged yet")
     build.finish()
-    row = row_of(rollup(build)[1])
-    assert (row["judged"], row["compiled"], row["correct"]) == (0, 1, 0)
+    status, doc = rollup(build)
+    assert status == 0 and doc["problems"] == [] and schema.check(doc, "results") == []
+    row = row_of(doc)
+    assert (row["n"], row["judged"], row["compiled"], row["correct"]) == (4, 0, 1, 0)
+    assert (row["fast_0"], row["verdicts"]) == (0.0, {})
     assert row["not_judged"][0]["state"] == "built_only"
-
-
-def _bad(build, entry, text):
-    build.write(entry["result"], text)
+    assert f"not judged (only built): 1: {entry['task']}" in capsys.readouterr().out
+    reports = build.root / "reports"
+    suite = ET.parse(reports / "junit.xml").getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "2")
+    assert "not judged" in (reports / f"feedback/seed/level1/{entry['task']}.md").read_text()
+    assert "not judged (only built)" in (reports / "index.html").read_text()
+    results = str(reports / "results.json")
+    assert main(["gate", results, "--against", results]) == 0
 
 
 GOOD = object()
@@ -251,6 +289,8 @@ BAD_INPUTS = {
     "other backend": ({"backend": "cpu"}, "foreign"),
     "unknown verdict": ({"verdict": "great"}, "invalid"),
     "no hashes": ({"hashes": None}, "invalid"),
+    "pass unchecked": ({"stage": "build"}, "invalid"),
+    "no verdict after judging": ({"verdict": None}, "invalid"),
     "negative speed-up": ("-1", "invalid"),
     "NaN speed-up": ("NaN", "invalid"),
     "endless speed-up": ("1e999", "invalid"),
@@ -310,7 +350,7 @@ def test_files_that_no_candidate_owns(tmp_path, capsys):
     value = build.result(entry, "pass", 2.0)
     build.write("results/seed/level1/copy.json", value)
     build.write("results/gone/level1/x.json", value | {"name": "gone.level1.x"})
-    build.write("results/seed/level1/x.bench.json", {"context": {}, "benchmarks": []})
+    build.path(entry["result"]).with_suffix(".bench.json").write_text('{"context": {')
     build.write("results/stray.json", "{")
     build.finish()
     status, doc = rollup(build)
@@ -409,6 +449,22 @@ def test_turns(tmp_path, capsys):
     assert over["1"] == {"1": 0.5, "2": 0.5, "3": 1.0}
     assert over["2"] == {"1": 0.5, "2": 0.5, "3": 0.5}
     assert "fast_1@N" in capsys.readouterr().out
+
+
+def test_no_place_of_this_machine_enters_a_report(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "compile_error")
+    value["build"]["source"] = str(build.source_dir / entry["source"])
+    value["build"]["diagnostics"] = f"{build.root}/obj/x.cu(3): error: in {build.source_dir}/a.h"
+    build.write(entry["result"], value)
+    build.finish()
+    _, doc = rollup(build)
+    found = doc["candidates"][0]["result"]["build"]
+    assert found["source"] == entry["source"]
+    assert found["diagnostics"] == "obj/x.cu(3): error: in a.h"
+    for path in (build.root / "reports").rglob("*.*"):
+        assert path.is_dir() or str(tmp_path) not in path.read_text(), path
 
 
 def test_hostile_text_stays_text(tmp_path, capsys):

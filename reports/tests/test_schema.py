@@ -45,7 +45,9 @@ def test_jsonschema_agrees(documents, name, tmp_path):
     check = validator(name)
     for value in documents[name][:20]:
         assert not list(check.iter_errors(value))
-    small = dict(zip(("manifest", "env", "result", "validity", "results"), small_documents(tmp_path)))
+    small = dict(
+        zip(("manifest", "env", "result", "validity", "results"), small_documents(tmp_path))
+    )
     values = documents["result"][:3] if name == "result" else [small[name]]
     for value in values:
         for broken in mutations(value):
