@@ -160,6 +160,13 @@ int judge(int argc, char** argv, const Task& task) {
   apply_precision(options.contract);
   Judging judging(task, options);
   judging.file.resume();
+  if (const Json& result = judging.file.json();
+      result["stage"] == "build" && !result["verdict"].is_null()) {
+    // CTest takes a build step that was skipped for one that succeeded.
+    std::printf("%s is not judged: its verdict is %s\n", options.candidate.c_str(),
+                result["verdict"].dump().c_str());
+    return exit_skipped;
+  }
   const uint64_t seed = options.seed();
   judging.correctness.emplace(task, *judging.memory,
                               CorrectnessOptions{options.input_kind(), seed});

@@ -223,7 +223,6 @@ def load_build_dir(build_dir: Path) -> Suite:
     current = Current(
         build_dir, _source_dir(manifest, build_dir), env["harness_sha256"] if env else None
     )
-    places = _places(manifest, build_dir)
     names: set[str] = set()
     slots: set[tuple[Any, ...]] = set()
     for entry in manifest["candidates"]:
@@ -244,7 +243,7 @@ def load_build_dir(build_dir: Path) -> Suite:
             continue
         names.add(entry["name"])
         slots.add(slot)
-        suite.candidates.append(_load_candidate(entry, current, places, suite))
+        suite.candidates.append(_load_candidate(entry, current, suite))
     _check_leftovers(build_dir, manifest, suite, names)
     _load_validity(current, suite)
     suite.candidates.sort(key=candidate_key)
@@ -286,27 +285,7 @@ def _source_dir(manifest: dict[str, Any], build_dir: Path) -> Path | None:
     return None
 
 
-def _places(manifest: dict[str, Any], build_dir: Path) -> list[str]:
-    """Folders that mean nothing on another machine, the longest first."""
-    found = {manifest.get("build_dir"), manifest.get("source_dir"), str(build_dir.resolve())}
-    return sorted((f"{p.rstrip('/')}/" for p in found if p), key=len, reverse=True)
-
-
-def _without_places(value: Any, places: list[str]) -> Any:
-    """The value with every path below one of the places made relative to it."""
-    if isinstance(value, dict):
-        return {k: _without_places(v, places) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_without_places(v, places) for v in value]
-    if isinstance(value, str):
-        for place in places:
-            value = value.replace(place, "")
-    return value
-
-
-def _load_candidate(
-    entry: dict[str, Any], current: Current, places: list[str], suite: Suite
-) -> dict[str, Any]:
+def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> dict[str, Any]:
     source = current.source(entry)
     record: dict[str, Any] = {
         **{k: entry[k] for k in ("name", "run", "sample", "level", "task")},
@@ -324,7 +303,7 @@ def _load_candidate(
         stale = current.why_stale(value, entry)
         if stale:
             return record | {"state": STALE, "reason": stale}
-        result = checked(_without_places(value, places), "result", "a result")
+        result = checked(value, "result", "a result")
         _check_claims(result, entry, suite.backend)
     except FileNotFoundError:
         return record | {"reason": "no result file"}

@@ -11,6 +11,7 @@ import pytest
 from conftest import BUILD_DIR
 
 RELU = "seed.level1.019_relu"
+PTX = "examples.level1.019_relu"
 ENDLESS = "examples.level1.097_scaled_dot_product_attention"
 
 
@@ -80,6 +81,19 @@ def test_judging_without_the_first_step(build: pathlib.Path) -> None:
     done = step(build, "level1.019_relu.test", RELU)
     assert done.returncode == 2
     assert "results/seed/level1/019_relu.json" in done.stderr
+
+
+@pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="a GPU runs inline PTX")
+def test_what_the_build_step_decided_stays_decided(build: pathlib.Path) -> None:
+    """CTest runs the next steps after one that was skipped; they must not find another verdict."""
+    assert step(build, "kb_check_build", PTX).returncode == 77
+    before = result_of(build, PTX)
+    assert (before["verdict"], before["stage"]) == ("skipped", "build")
+    for program in ("level1.019_relu.test", "level1.019_relu.bench"):
+        done = step(build, program, PTX)
+        assert done.returncode == 77
+        assert 'its verdict is "skipped"' in done.stdout
+    assert result_of(build, PTX) == before
 
 
 def test_a_full_disk(build: pathlib.Path) -> None:

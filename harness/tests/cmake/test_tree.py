@@ -82,6 +82,7 @@ def test_three_chained_tests_for_each_candidate(manifest: dict, tests: dict[str,
             assert (f"{name}.{needs[step]}" in required) == (needs[step] is not None)
             given = test.get("FIXTURES_SETUP", [])
             assert given == ([f"{name}.{gives[step]}"] if gives[step] else [])
+            assert test["SKIP_RETURN_CODE"] == 77
             run = c["run"] if c["sample"] is None else f"{c['run']}.{c['sample']}"
             assert set(test["LABELS"]) == {f"level{c['level']}", run, step}
 
