@@ -20,6 +20,14 @@ void SharedTensor::poison_slot(int64_t index) const {
   memory_.narrow(0, start, spec_.bytes()).fill_(0xFF);
 }
 
+bool SharedTensor::is_poisoned(int64_t index) const {
+  const int64_t start = static_cast<int64_t>(data_offset_ + index * slot_stride_);
+  const at::Tensor bytes = memory_.narrow(0, start, spec_.bytes());
+  // In words where the size allows, for speed: all bits set reads as -1.
+  if (spec_.bytes() % 8 == 0) return bytes.view(at::kLong).eq(-1).all().item<bool>();
+  return bytes.eq(0xFF).all().item<bool>();
+}
+
 int64_t SharedTensor::damaged_guard_bytes() const {
   const auto offset = static_cast<int64_t>(data_offset_),
              stride = static_cast<int64_t>(slot_stride_);

@@ -24,6 +24,8 @@ class SharedTensor {
   void poison();
   /// Fills copy `index` with 0xFF.
   void poison_slot(int64_t index) const;
+  /// Whether copy `index` is as poison_slot() left it.
+  bool is_poisoned(int64_t index) const;
   /// Bytes before the first, between two or behind the last copy that no longer are 0xFF.
   int64_t damaged_guard_bytes() const;
   /// The description that a runner needs to map it.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "judge/expectation.h"
 #include "judge/quick_check.h"
@@ -35,27 +36,32 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 Duel::Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
-           SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
-           double unit_seconds)
+           SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize size)
     : task_(task),
       sizes_(sizes),
       inputs_(inputs),
       rng_(make_rng(memory.device(), rng_seed)),
+      choices_(rng_seed),
       memory_(memory),
       reference_(reference),
       candidate_(candidate) {
-  set_slots(1);
+  set_calls(1);
+  const Range only{0, 1};
   double seconds = 0;
   constexpr int trials = 3;
-  for (int i = 0; i < trials; ++i) seconds = std::min(unit(reference_), unit(candidate_));
+  for (int i = 0; i < trials; ++i) {
+    seconds = std::min(unit(reference_, only), unit(candidate_, only));
+  }
   find_tolerances();
-  const auto wanted = static_cast<int64_t>(std::ceil(unit_seconds / seconds));
-  const int64_t room = std::max<int64_t>(1, max_slot_bytes / bytes_per_call(task_, sizes_));
-  const int64_t slots = std::clamp<int64_t>(wanted, 1, std::min(room, max_calls));
-  if (slots > 1) set_slots(slots);
+  const auto wanted = static_cast<int64_t>(std::ceil(size.seconds / seconds));
+  const int64_t room = max_slot_bytes / bytes_per_call(task_, sizes_) - 1;
+  const int64_t calls = std::min({std::max(wanted, size.calls), room, max_calls});
+  if (calls > 1) set_calls(calls);
 }
 
-void Duel::set_slots(int64_t slots) {
+void Duel::set_calls(int64_t calls) {
+  calls_ = calls;
+  const int64_t slots = calls == 1 ? 1 : calls + 1;
   work_.reset();
   work_ = std::make_unique<Workload>(task_, sizes_, slots, memory_);
   work_->bind(reference_);
@@ -68,43 +74,49 @@ void Duel::set_slots(int64_t slots) {
 
 std::string Duel::select(LaunchMode mode) {
   mode_ = mode;
-  const auto calls = static_cast<uint32_t>(work_->slots());
-  if (mode == LaunchMode::graph) {
-    // The empty graph stands in for the unit's fixed cost.
-    if (!reference_.capture(0, 0) || !candidate_.capture(0, 0))
-      return "graphs are not supported here";
-  }
+  audited_ = false;
+  // The empty graph stands in for the unit's fixed cost.
+  if (!record(reference_, {0, 0}) || !record(candidate_, {0, 0}))
+    return "graphs are not supported here";
   empty_reference_ = empty_unit(reference_);
   empty_candidate_ = empty_unit(candidate_);
-  if (mode == LaunchMode::graph) {
-    if (!reference_.capture(0, calls)) return "the reference cannot be recorded as a graph";
-    if (!candidate_.capture(0, calls)) return "the candidate cannot be recorded as a graph";
-  }
+  recorded_ = random_range(calls_);
+  if (!record(reference_, recorded_)) return "the reference cannot be recorded as a graph";
+  if (!record(candidate_, recorded_)) return "the candidate cannot be recorded as a graph";
   warm_up();
   return "";
 }
 
-double Duel::empty_unit(RunnerSession& runner) {
+Duel::Range Duel::random_range(int64_t count) {
+  std::uniform_int_distribution<int64_t> first(0, work_->slots() - count);
+  return {first(choices_), count};
+}
+
+// @return false if it cannot be recorded; calls on a stream need no recording.
+bool Duel::record(RunnerSession& runner, Range range) const {
+  return mode_ == LaunchMode::stream || runner.capture(range.first, range.count);
+}
+
+void Duel::record_again(Range range) {
+  if (record(candidate_, range)) return;
+  throw Decided(Verdict::runtime_error,
+                "launch() could be recorded as a graph at first, and not when it was repeated");
+}
+
+double Duel::empty_unit(RunnerSession& runner) const {
   constexpr int samples = 25;
   std::vector<double> seconds;
-  for (int i = 0; i < samples; ++i) {
-    const auto start = Clock::now();
-    if (mode_ == LaunchMode::graph) {
-      runner.replay();
-    } else {
-      runner.run(0, 0);
-    }
-    seconds.push_back(seconds_since(start));
-  }
+  for (int i = 0; i < samples; ++i) seconds.push_back(unit(runner, {0, 0}));
   return median(std::move(seconds));
 }
 
-double Duel::unit(RunnerSession& runner) {
+// A recorded unit is the range that was recorded last.
+double Duel::unit(RunnerSession& runner, Range range) const {
   const auto start = Clock::now();
   if (mode_ == LaunchMode::graph) {
     runner.replay();
   } else {
-    runner.run(0, static_cast<uint32_t>(work_->slots()));
+    runner.run(range.first, range.count);
   }
   return seconds_since(start);
 }
@@ -114,8 +126,8 @@ void Duel::warm_up() {
   constexpr double enough_seconds = 0.1;
   const auto start = Clock::now();
   do {
-    unit(reference_);
-    unit(candidate_);
+    unit(reference_, recorded_);
+    unit(candidate_, recorded_);
   } while (seconds_since(start) < enough_seconds);
 }
 
@@ -129,18 +141,23 @@ void Duel::find_tolerances() {
 }
 
 void Duel::refresh() {
-  expected_.clear();
-  for (int64_t s = 0; s < work_->slots(); ++s) {
-    work_->refill_slot(s, inputs_, rng_);
-    expected_.push_back(task_.reference(sizes_, work_->arguments(s)));
-  }
+  for (int64_t s = 0; s < work_->slots(); ++s) refresh_slot(s);
   memory_.finish();
 }
 
-void Duel::verify() {
+void Duel::refresh_slot(int64_t slot) {
+  work_->refill_slot(slot, inputs_, rng_);
+  expected_.resize(work_->slots());
+  expected_[slot] = task_.reference(sizes_, work_->arguments(slot));
+}
+
+void Duel::verify(Range called) {
   candidate_.inspect();
   for (int64_t s = 0; s < work_->slots(); ++s) {
-    for (size_t i = 0; i < work_->outputs().size(); ++i) verify_output(s, i, work_->output(s, i));
+    if (!called.contains(s)) work_->check_untouched(s);
+    for (size_t i = 0; called.contains(s) && i < work_->outputs().size(); ++i) {
+      verify_output(s, i, work_->output(s, i));
+    }
     work_->check_inputs(s, "timed");
   }
   work_->check_guards("timed");
@@ -163,22 +180,55 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
 }
 
 // What a unit took beyond an empty one. Noise must not turn a short unit into nothing.
-double Duel::net_unit(RunnerSession& runner, double empty) {
-  const double gross = unit(runner);
+double Duel::net_unit(RunnerSession& runner, Range range, double empty) const {
+  const double gross = unit(runner, range);
   return std::max(gross - empty, gross / 10);
 }
 
+// A part of the calls, chosen after whatever was recorded: one that had done its work for another
+// leaves an output unwritten here, or writes one that nobody asked for.
+void Duel::audit() {
+  std::uniform_int_distribution<int> dice(1, 4);
+  if (calls_ == 1 || (std::exchange(audited_, true) && dice(choices_) > 1)) return;
+  std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
+  const Range range = random_range(some(choices_));
+  record_again(range);
+  refresh();
+  unit(candidate_, range);
+  verify(range);
+  record_again(recorded_);
+}
+
 Block Duel::block() {
+  audit();
+  const bool graph = mode_ == LaunchMode::graph;
   Block block{};
+  Range range = graph ? recorded_ : random_range(calls_);
   refresh();
-  block.a1 = net_unit(reference_, empty_reference_);
-  block.b1 = net_unit(candidate_, empty_candidate_);
-  verify();
+  block.a1 = net_unit(reference_, range, empty_reference_);
+  block.b1 = net_unit(candidate_, range, empty_candidate_);
+  verify(range);
+  range = graph ? recorded_ : random_range(calls_);
   refresh();
-  block.b2 = net_unit(candidate_, empty_candidate_);
-  block.a2 = net_unit(reference_, empty_reference_);
-  verify();
+  block.b2 = net_unit(candidate_, range, empty_candidate_);
+  block.a2 = net_unit(reference_, range, empty_reference_);
+  verify(range);
   return block;
+}
+
+double Duel::single_call() {
+  constexpr int samples = 15;
+  const Range only = random_range(1);
+  record_again(only);
+  refresh();  // the others' outputs are to stay as they are
+  std::vector<double> seconds;
+  for (int i = 0; i < samples; ++i) {
+    refresh_slot(only.first);
+    memory_.finish();
+    seconds.push_back(net_unit(candidate_, only, empty_candidate_));
+  }
+  verify(only);
+  return median(std::move(seconds));
 }
 
 }  // namespace kb

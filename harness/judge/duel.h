@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -18,48 +19,73 @@ enum class LaunchMode { stream, graph };
 
 class Duel {
  public:
-  /// Starts from two idle runners. A unit is as many calls as take `unit_seconds`, each on a slot
-  /// of its own: own inputs, own poisoned output, so that nothing is found in a cache by
-  /// repetition.
+  /// How long a unit is: at least so many seconds and calls, as far as memory allows.
+  struct UnitSize {
+    double seconds;
+    int64_t calls;
+  };
+
+  /// Starts from two idle runners. Each call of a unit has a slot of its own: own inputs, own
+  /// poisoned output, so that nothing is found in a cache by repetition. There is one slot more
+  /// than calls, and nobody is told before which one is left out.
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
-       SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
-       double unit_seconds);
+       SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize unit);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
   /// @return "", or why one of the arms cannot be recorded
   std::string select(LaunchMode mode);
-  /// One ABBA block; the candidate sees new inputs in each of its units. @throws Decided
+  /// One ABBA block; the candidate sees new inputs in each of its units. Now and then a few calls
+  /// that are not timed come first, to see that each call does its own work and no other's.
+  /// @throws Decided
   Block block();
+  /// Median seconds of a candidate's call that is alone in its unit. Calls that share their work
+  /// behind the judge's back lose that here. Ends the chain: select() comes next. @throws Decided
+  double single_call();
 
   /// What one call cannot avoid.
   Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
-  int64_t calls_per_unit() const { return work_->slots(); }
+  int64_t calls_per_unit() const { return calls_; }
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_; }
   double empty_candidate() const { return empty_candidate_; }
 
  private:
-  double unit(RunnerSession& runner);
-  double net_unit(RunnerSession& runner, double empty);
-  double empty_unit(RunnerSession& runner);
-  void warm_up();
-  void set_slots(int64_t slots);
+  /// Neighbouring slots that a unit calls.
+  struct Range {
+    int64_t first, count;
+    bool contains(int64_t slot) const { return slot >= first && slot < first + count; }
+  };
+
+  void set_calls(int64_t calls);
   void find_tolerances();
+  Range random_range(int64_t count);
+  bool record(RunnerSession& runner, Range range) const;
+  void record_again(Range range);
+  double unit(RunnerSession& runner, Range range) const;
+  double net_unit(RunnerSession& runner, Range range, double empty) const;
+  double empty_unit(RunnerSession& runner) const;
+  void warm_up();
+  void audit();
   void refresh();
-  void verify();
+  void refresh_slot(int64_t slot);
+  void verify(Range called);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
 
   const Task& task_;
   SizeBytes sizes_;
   InputKind inputs_;
-  at::Generator rng_;
+  at::Generator rng_;        ///< of inputs, on the device
+  std::mt19937_64 choices_;  ///< which slots are called
   SharedMemory& memory_;
   RunnerSession& reference_;
   RunnerSession& candidate_;
   LaunchMode mode_ = LaunchMode::stream;
   double empty_reference_ = 0, empty_candidate_ = 0;
   std::unique_ptr<Workload> work_;
+  int64_t calls_ = 1;                              ///< per timed unit
+  Range recorded_{};                               ///< the timed unit, where it is a graph
+  bool audited_ = false;                           ///< in this chain
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
   std::vector<Tolerance> tolerances_;              ///< per output
 };

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "device/gpu_state.h"
 #include "judge/reference_runner.h"
@@ -92,9 +93,10 @@ struct Lanes::Chain {
   LaunchMode mode;
   int pair;
   Pairing pairing{policy(pair)};
-  int64_t calls = 1;               ///< per unit
-  Json anomalies = Json::array();  ///< of the blocks that count
-  Json redone = Json::array();     ///< anomalies of attempts that were thrown away
+  int64_t calls = 1;                  ///< per unit
+  std::optional<double> single_call;  ///< seconds of the candidate's call that is alone in its unit
+  Json anomalies = Json::array();     ///< of the blocks that count
+  Json redone = Json::array();        ///< anomalies of attempts that were thrown away
   bool second_look = false;
   Json before, after;  ///< gpu_state()
 
@@ -125,8 +127,8 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
   const std::filesystem::path peaks = entry.build_dir / "peaks.json";
   if (!is_functional() && std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
-  if (is_functional()) return;
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
+  if (is_functional()) return;
   for (int pair = 2; pair <= pairs; ++pair) {
     chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, pair}));
   }
@@ -135,7 +137,9 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
 Lanes::~Lanes() = default;
 
 void Lanes::start_pair() {
-  constexpr double unit_seconds = 1.5e-3;  // 8 us of the judge's own jitter are 0.5 % of it
+  // 8 us of the judge's own jitter are 0.5 % of a unit.
+  const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
+                                              : Duel::UnitSize{.seconds = 1.5e-3, .calls = 1};
   const std::string schedule = is_functional() ? "forward" : "";
   RunnerOptions reference = reference_runner(options_);
   if (!options_.reference_module.empty()) {
@@ -152,21 +156,34 @@ void Lanes::start_pair() {
   candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
   duel_ = std::make_unique<Duel>(task_, is_functional() ? task_.smoke : task_.full,
                                  options_.input_kind(), options_.seed(), *memory_, *reference_,
-                                 *candidate_, is_functional() ? 0.0 : unit_seconds);
+                                 *candidate_, unit);
   work_ = duel_->work();
 }
 
 // An output that is right in less time than the device can move its bytes was made elsewhere or
 // before.
-void Lanes::check_speed(double candidate_seconds) const {
+void Lanes::check_speed(const Chain& chain) const {
   if (!peaks_) return;
-  const auto calls = static_cast<double>(duel_->calls_per_unit());
-  const double limit = hard_floor(work_, calls, *peaks_);
+  const double candidate_seconds = chain.pairing.candidate_seconds();
+  const double limit = hard_floor(work_, static_cast<double>(chain.calls), *peaks_);
   constexpr double clock_slack = 0.97;
   if (candidate_seconds >= clock_slack * limit) return;
   throw Decided(Verdict::cheat, "a unit took " + std::to_string(1e3 * candidate_seconds) +
                                     " ms, but the device needs " + std::to_string(1e3 * limit) +
                                     " ms to move its bytes or do its arithmetic");
+}
+
+// A recorded call keeps its time, whoever else is in the unit, but for what starting costs. (On a
+// stream a lone call also pays for its launches and for a memory pool that is emptied at each end.)
+void Lanes::check_calls(const Chain& chain) const {
+  if (is_functional() || !chain.single_call || chain.mode != LaunchMode::graph) return;
+  constexpr double start_seconds = 10e-6, slack = 2;
+  const double together = chain.pairing.candidate_seconds() / static_cast<double>(chain.calls);
+  if (*chain.single_call <= slack * together + start_seconds) return;
+  throw Decided(Verdict::cheat, "a call alone takes " + std::to_string(1e3 * *chain.single_call) +
+                                    " ms, but one of " + std::to_string(chain.calls) + " only " +
+                                    std::to_string(1e3 * together) +
+                                    " ms: calls share work that each must do for itself");
 }
 
 Json Lanes::speed_of_light() const {
@@ -198,7 +215,9 @@ bool Lanes::run_chain(Chain& chain) {
     chain.second_look = true;
     run_blocks(chain);
   }
-  check_speed(chain.pairing.candidate_seconds());
+  if (chain.pair == 1 && chain.calls > 1) chain.single_call = duel_->single_call();
+  check_speed(chain);
+  check_calls(chain);
   return true;
 }
 
@@ -233,7 +252,19 @@ void Lanes::measure() {
     if (chain->pair > 1 && !pool_wanted()) break;
     if (run_chain(*chain) && chain->pair == 1) report_[chain->lane] = describe(*chain);
   }
+  check_lanes();
   pool();
+}
+
+// Recording only takes away what launching costs.
+void Lanes::check_lanes() const {
+  if (!report_.contains("graph")) return;
+  constexpr double slack = 0.7, start_ms = 2e-3;
+  const double stream = report_["eager"]["candidate_ms"], graph = report_["graph"]["candidate_ms"];
+  if (stream >= slack * graph - start_ms) return;
+  throw Decided(Verdict::cheat, "a call takes " + std::to_string(stream) + " ms on a stream, but " +
+                                    std::to_string(graph) +
+                                    " ms recorded as a graph: calls share work on the stream");
 }
 
 void Lanes::write_benchmarks(const std::string& program, const std::filesystem::path& json) const {
@@ -291,6 +322,7 @@ Json Lanes::describe(const Chain& chain) const {
            {{"reference", 1e6 * duel_->empty_reference()},
             {"candidate", 1e6 * duel_->empty_candidate()}}},
           {"calls_per_unit", chain.calls},
+          {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},
           {"second_look", chain.second_look},

@@ -46,7 +46,9 @@ class Lanes {
   Json describe(const Chain& chain) const;
   bool pool_wanted() const;
   void pool();
-  void check_speed(double candidate_seconds) const;
+  void check_speed(const Chain& chain) const;
+  void check_calls(const Chain& chain) const;
+  void check_lanes() const;
 
   const Task& task_;
   const CandidateEntry& entry_;

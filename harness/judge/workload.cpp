@@ -125,6 +125,15 @@ void Workload::check_inputs(int64_t slot, const std::string& set) const {
   }
 }
 
+void Workload::check_untouched(int64_t slot) const {
+  for (const Slots& output : outputs_) {
+    if (output.shared->is_poisoned(slot)) continue;
+    const std::string& name = output.shared->spec().name;
+    throw Decided(Verdict::cheat, "the candidate wrote '" + name + "' of a call that was not made",
+                  {{"set", "timed"}, {"output", name}, {"reason", "merged_calls"}});
+  }
+}
+
 void Workload::check_guards(const std::string& set) const {
   for (const auto* group : {&inputs_, &weights_, &outputs_}) {
     for (const Slots& t : *group) {

@@ -50,6 +50,8 @@ class Workload {
 
   /// @throws Decided if an input of the slot or a weight was written to
   void check_inputs(int64_t slot, const std::string& set) const;
+  /// @throws Decided if an output of a slot that was not called is no longer poisoned
+  void check_untouched(int64_t slot) const;
   /// @throws Decided if something was written outside a tensor
   void check_guards(const std::string& set) const;
 

@@ -58,6 +58,11 @@ Candidate::Candidate() {
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
   check(cudaEventCreate(&start_), "creating an event");
   check(cudaEventCreate(&stop_), "creating an event");
+  // The driver starts a thread for these when the first one comes; later no thread may start.
+  check(cudaLaunchHostFunc(
+            stream_, [](void*) {}, nullptr),
+        "queueing a call");
+  check(cudaStreamSynchronize(stream_), "waiting for a call");
 }
 
 void Candidate::load() {
@@ -72,6 +77,7 @@ void Candidate::load() {
 }
 
 void Candidate::bind(const protocol::Request& request) {
+  forget_recordings();
   tensors_.clear();
   table_.clear();
   if (request.tensor_count > protocol::max_tensors ||
@@ -135,24 +141,47 @@ float Candidate::run(uint32_t first_slot, uint32_t slots) {
   });
 }
 
-void Candidate::capture(uint32_t first_slot, uint32_t slots) {
-  if (graph_ != nullptr)
-    check(cudaGraphExecDestroy(std::exchange(graph_, nullptr)), "freeing a graph");
-  cudaGraph_t graph = nullptr;
-  cudaError_t error = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
-  if (error == cudaSuccess) {
-    for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
-    const cudaError_t launched = cudaGetLastError();
-    error = cudaStreamEndCapture(stream_, &graph);
-    if (error == cudaSuccess) error = launched;
-  }
-  if (error == cudaSuccess) error = cudaGraphInstantiate(&graph_, graph, 0);
-  if (graph != nullptr) cudaGraphDestroy(graph);
-  if (error != cudaSuccess) {
+// Each call is recorded once and alone; units are put together from the recordings, so that a unit
+// can be any of the calls without the candidate hearing of it.
+cudaGraph_t Candidate::recorded(uint32_t slot) {
+  if (const auto found = recorded_.find(slot); found != recorded_.end()) return found->second;
+  const auto may_fail = [](cudaError_t error) {
+    if (error == cudaSuccess) return;
     cudaGetLastError();
-    graph_ = nullptr;
     throw Failure(Status::cannot_capture, cudaGetErrorString(error), static_cast<int>(error));
+  };
+  may_fail(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  launch(slot);
+  const cudaError_t launched = cudaGetLastError();
+  cudaGraph_t graph = nullptr;
+  may_fail(cudaStreamEndCapture(stream_, &graph));
+  recorded_[slot] = graph;
+  may_fail(launched);
+  return graph;
+}
+
+void Candidate::forget_recordings() {
+  for (const auto& [slot, graph] : recorded_) cudaGraphDestroy(graph);
+  recorded_.clear();
+}
+
+void Candidate::capture(uint32_t first_slot, uint32_t slots) {
+  if (graph_ != nullptr) cudaGraphExecDestroy(std::exchange(graph_, nullptr));
+  std::vector<cudaGraph_t> calls;
+  for (uint32_t i = 0; i < slots; ++i) calls.push_back(recorded(first_slot + i));
+  cudaGraph_t unit = nullptr;
+  cudaGraphNode_t last = nullptr;
+  cudaError_t error = cudaGraphCreate(&unit, 0);
+  for (size_t i = 0; i < calls.size() && error == cudaSuccess; ++i) {
+    const cudaGraphNode_t before = last;
+    error = cudaGraphAddChildGraphNode(&last, unit, &before, i == 0 ? 0 : 1, calls[i]);
   }
+  if (error == cudaSuccess) error = cudaGraphInstantiate(&graph_, unit, 0);
+  if (unit != nullptr) cudaGraphDestroy(unit);
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  graph_ = nullptr;
+  throw Failure(Status::cannot_capture, cudaGetErrorString(error), static_cast<int>(error));
 }
 
 float Candidate::replay() {

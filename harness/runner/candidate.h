@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class Candidate final : public protocol::Executor {
  private:
   using Entry = int (*)(void* const*);
   void launch(uint32_t slot);
+  cudaGraph_t recorded(uint32_t slot);
+  void forget_recordings();
   template <class Work>
   float timed(Work work);
 
@@ -58,6 +61,7 @@ class Candidate final : public protocol::Executor {
   Entry prepare_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  std::map<uint32_t, cudaGraph_t> recorded_;  ///< slot to the graph of its call
   cudaGraphExec_t graph_ = nullptr;
   bool weight_table_ = false;
   std::vector<unsigned char> sizes_;

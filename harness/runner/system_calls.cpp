@@ -48,6 +48,9 @@ constexpr std::initializer_list<const char*> denied = {
     "quotactl", "quotactl_fd", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
     "sethostname", "setdomainname", "syslog", "name_to_handle_at", "open_by_handle_at",
     "fanotify_init", "lookup_dcookie",
+    // Code that runs when nobody has called the candidate: between two units it could load the GPU
+    // while the reference is timed.
+    "timer_create", "setitimer", "alarm",
     // Kernel interfaces with a history, and ways around this filter.
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
     "io_uring_register", "keyctl", "add_key", "request_key", "seccomp", "personality",
@@ -64,12 +67,21 @@ bool deny_if(const Filter& filter, int number, scmp_arg_cmp condition, int error
   return seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(error), number, 1, &condition) == 0;
 }
 
+#ifdef KB_CUDA
+// No threads either: the driver has started its own (Candidate's constructor sees to that), and a
+// thread of a candidate's could work while it is not its turn.
+const scmp_arg_cmp new_tasks = SCMP_A0(SCMP_CMP_MASKED_EQ, 0, 0);
+#else
+// The CPU layer runs blocks on threads.
+const scmp_arg_cmp new_tasks = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
+#endif
+
 bool deny_by_arguments(const Filter& filter) {
   const auto self = static_cast<scmp_datum_t>(getpid());
   constexpr scmp_datum_t unnamed = O_TMPFILE & ~O_DIRECTORY;
   return
-      // Threads yes, processes no. clone3() hides its flags in memory; libc falls back to clone().
-      deny_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) &&
+      // clone3() hides its flags in memory; libc falls back to clone().
+      deny_if(filter, SCMP_SYS(clone), new_tasks) &&
       seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
       // No new files; openat2() hides its flags in memory, and libc does not use it.
       deny_if(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_CREAT, O_CREAT)) &&
@@ -88,6 +100,10 @@ bool deny_by_arguments(const Filter& filter) {
       deny_if(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0)) &&
+      // Signals on input, to the same end as a timer.
+      deny_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN)) &&
+      deny_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETSIG)) &&
+      deny_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN_EX)) &&
       // The runner dies with its judge and shows its memory to nobody.
       deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) &&
       deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PTRACER)) &&

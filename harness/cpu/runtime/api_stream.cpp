@@ -199,6 +199,21 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return result(cudaSuccess);
 }
 
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  *graph = new CUgraph_st;
+  return result(cudaSuccess);
+}
+
+// Work is done in the order in which it was added, which dependencies may only allow more of.
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t*, size_t, cudaGraph_t child) {
+  if (!node || !graph || !child) return result(cudaErrorInvalidValue);
+  graph->work.insert(graph->work.end(), child->work.begin(), child->work.end());
+  *node = reinterpret_cast<cudaGraphNode_t>(graph);
+  return result(cudaSuccess);
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   if (!exec || !graph) return result(cudaErrorInvalidValue);
   *exec = new CUgraphExec_st{graph->work};

@@ -299,6 +299,10 @@ KB_CPU_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEv
 KB_CPU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 KB_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 KB_CPU_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+KB_CPU_API cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
+KB_CPU_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                  const cudaGraphNode_t* dependencies, size_t count,
+                                                  cudaGraph_t child);
 KB_CPU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                             unsigned long long flags = 0);
 KB_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
