@@ -1,4 +1,4 @@
-"""The command line: `kb-report rollup|compare|merge|gate|feedback|export`."""
+"""The command line: `kb-report rollup|compare|merge|gate|feedback|export|screenshot`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kb_report import (
     model,
     page,
     rollup,
+    screenshot,
     tables,
     upstream,
     write,
@@ -109,6 +110,16 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("source", type=Path, metavar="PATH", help=source)
     p.add_argument("--out", type=Path, required=True, metavar="DIR")
     p.set_defaults(run=_export)
+
+    p = commands.add_parser("screenshot", help="save pictures of the page for documents")
+    p.add_argument("source", type=Path, metavar="PATH", help=source)
+    p.add_argument(
+        "--out", type=Path, required=True, metavar="FILE.png",
+        help="the light picture; the dark one becomes FILE-dark.png",
+    )  # fmt: skip
+    p.add_argument("--size", type=_size, default="1280x1000", metavar="WxH", help="%(default)s")
+    p.add_argument("--candidate", metavar="NAME", help="open this candidate's section")
+    p.set_defaults(run=_screenshot)
     return parser
 
 
@@ -117,6 +128,13 @@ def _share(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError("must lie between 0 and 1")
     return value
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, x, height = text.partition("x")
+    if not (x and width.isdigit() and height.isdigit()):
+        raise argparse.ArgumentTypeError("must be WIDTHxHEIGHT in pixels")
+    return int(width), int(height)
 
 
 def _rollup(args: argparse.Namespace) -> int:
@@ -178,6 +196,13 @@ def _export(args: argparse.Namespace) -> int:
                 write.write_atomic(args.out / f"{c['name']}.json", write.as_json(value))
                 files += 1
     print(f"{files} file(s) in {args.out}")
+    return model.OK
+
+
+def _screenshot(args: argparse.Namespace) -> int:
+    suite = merge.read_suite(args.source)
+    for path in screenshot.take(suite, args.out, args.size, args.candidate):
+        print(path)
     return model.OK
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import math
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,18 +44,24 @@ def _finite(text: str) -> float | None:
 
 
 def read_json(path: Path) -> Any:
-    """Parse a JSON file.
+    """Parse a JSON file, compressed if its name ends in .gz.
 
     Raises BadFile (empty, truncated, not_json, unreadable) and FileNotFoundError.
     """
     try:
-        if path.stat().st_size > MAX_JSON_BYTES:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as f:
+            data = f.read(MAX_JSON_BYTES + 1)
+        if len(data) > MAX_JSON_BYTES:
             raise BadFile("unreadable", f"is larger than {MAX_JSON_BYTES >> 20} MiB")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except UnicodeDecodeError:
         raise BadFile("not_json", "is not UTF-8 text") from None
+    except (EOFError, zlib.error):
+        raise BadFile("truncated", "ends in the middle (truncated)") from None
+    except gzip.BadGzipFile:
+        raise BadFile("not_json", "is not compressed, as its name says") from None
     except OSError as e:
         raise BadFile("unreadable", f"cannot be read: {e.strerror}") from None
     if not text.strip():
@@ -295,7 +303,7 @@ def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> di
         "reason": None,
         "machine": None,
         "result": None,
-        "source_text": _read_text(source) if source else None,
+        "source_text": read_text(source) if source else None,
         "source_changed": False,
     }
     try:
@@ -311,6 +319,7 @@ def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> di
         suite.problems.append(Problem(e.kind, entry["result"], str(e)))
         return record | {"state": BAD_RESULT, "reason": f"the result file {e}"}
 
+    _shorten_samples(result)
     machine = {**(result.pop("machine", None) or {}), "torch": suite.machine.get("torch")}
     key = machine_key(machine)
     suite.machines.setdefault(key, machine)
@@ -327,7 +336,16 @@ def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> di
     return record
 
 
-def _read_text(path: Path, limit: int = 1 << 20) -> str | None:
+def _shorten_samples(result: dict[str, Any]) -> None:
+    """Six digits of each sample: more are noise, and there are hundreds in a result."""
+    for lane in ((result["timing"] or {}).get("lanes") or {}).values():
+        for key in ("block_speedups", "pair_speedups"):
+            if lane.get(key):
+                lane[key] = [float(f"{v:.6g}") for v in lane[key]]
+
+
+def read_text(path: Path, limit: int = 1 << 20) -> str | None:
+    """The start of a text file; None if it cannot be read."""
     try:
         with path.open("rb") as f:
             return f.read(limit).decode("utf-8", "replace")

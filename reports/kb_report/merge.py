@@ -22,6 +22,11 @@ from kb_report.model import (
     candidate_key,
 )
 
+# Where a report lies below the folder that is named; one that is kept may be compressed.
+REPORT_NAMES = ("results.json", "results.json.gz", "reports/results.json")
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+
 _RANK = {NO_RESULT: 0, STALE: 1, BAD_RESULT: 2, BUILT_ONLY: 3, JUDGED: 4}
 
 
@@ -35,7 +40,7 @@ def read_suite(path: Path) -> Suite:
     file = path
     if path.is_dir():
         file = next(
-            (f for f in (path / "results.json", path / "reports/results.json") if f.exists()),
+            (path / n for n in REPORT_NAMES if (path / n).exists()),
             path / "results.json",
         )
     try:
@@ -56,7 +61,18 @@ def read_suite(path: Path) -> Suite:
         raise ReportError(f"{file} is damaged: {'; '.join(errors[:3])}", BAD_INPUT)
     suite = rollup.suite_of(doc)
     suite.problems = [Problem(**p) for p in doc["problems"]]
+    for c in suite.candidates:
+        c["source_text"] = _source(c)
     return suite
+
+
+def _source(record: dict[str, Any]) -> str | None:
+    """The source that a report does not carry, if this project still has it unchanged."""
+    path = PROJECT / record["source"]
+    said = ((record["result"] or {}).get("hashes") or {}).get("source")
+    if said is None or not path.resolve().is_relative_to(PROJECT) or load.sha256_file(path) != said:
+        return None
+    return load.read_text(path)
 
 
 def _result_errors(doc: dict[str, Any]) -> list[str]:

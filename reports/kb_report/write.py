@@ -46,8 +46,27 @@ def write_atomic(path: Path, content: str | bytes, durable: bool = True) -> None
 
 
 def as_json(value: Any) -> str:
-    """JSON as all our files are written: readable, and refusing NaN."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON as all our files are written: readable but not long, and refusing NaN."""
+    return _layout(value, 0) + "\n"
+
+
+def _layout(value: Any, depth: int, width: int = 200) -> str:
+    """What fits into a line, or is a list of numbers, takes one line; all else one per member."""
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not isinstance(value, (dict, list)) or depth + len(flat) <= width:
+        return flat
+    if isinstance(value, list) and all(isinstance(v, (int, float)) for v in value):
+        return flat
+    inner = depth + 1
+    if isinstance(value, dict):
+        parts = [
+            f"{json.dumps(k, ensure_ascii=False)}: {_layout(v, inner)}" for k, v in value.items()
+        ]
+    else:
+        parts = [_layout(v, inner) for v in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    space = "\n" + " " * inner
+    return f"{opening}{space}{f',{space}'.join(parts)}\n{' ' * depth}{closing}"
 
 
 CSV_COLUMNS = (

@@ -1,11 +1,12 @@
-"""compare, merge, gate, feedback and export, on small invented suites."""
+"""compare, merge, gate, feedback, export and screenshot, on small invented suites."""
 
+import gzip
 import json
 import re
 
 import pytest
 
-from kb_report import merge, model, rollup, schema
+from kb_report import chromium, merge, model, rollup, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
 from synthetic import DIAGNOSTICS, BuildDir, full_suite, tasks_of
@@ -414,3 +415,56 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
         env={**os.environ, "KB_PYTHON": sys.executable},
     )  # fmt: skip
     assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr
+
+
+def test_a_report_finds_the_sources_that_it_does_not_carry(tmp_path, monkeypatch):
+    build = suite(tmp_path / "a", {0: 1.0, 1: 2.0})
+    main(["rollup", "--build-dir", str(build.root)])
+    monkeypatch.setattr(merge, "PROJECT", build.source_dir)
+    changed = build.source_dir / build.candidates[1]["source"]
+    changed.write_text("// changed")
+    texts = [c["source_text"] for c in merge.read_suite(build.root / "reports").candidates]
+    assert "__global__" in texts[0] and texts[1] is None
+
+
+def test_a_kept_report_may_be_compressed(tmp_path, capsys):
+    build = suite(tmp_path / "a", {0: 1.0})
+    main(["rollup", "--build-dir", str(build.root)])
+    kept = tmp_path / "kept/results.json.gz"
+    kept.parent.mkdir()
+    packed = gzip.compress((build.root / "reports/results.json").read_bytes())
+    kept.write_bytes(packed)
+    assert merge.read_suite(kept.parent).candidates[0]["name"] == build.candidates[0]["name"]
+    for damaged, word in ((packed[:99], "truncated"), (b"{}", "not compressed"), (b"", "is empty")):
+        kept.write_bytes(damaged)
+        assert main(["gate", str(kept), "--against", str(kept)]) == 1
+        assert word in capsys.readouterr().err
+
+
+def test_json_is_short_and_unchanged():
+    value = {
+        "numbers": list(range(200)),
+        "text": '[\n 1,\n 2\n] "\u00e9"',
+        "deep": [{"a": {"b": [None, True, {"c": ["x" * 90] * 3}]}}],
+        "empty": [{}, []],
+    }
+    text = write.as_json(value)
+    assert json.loads(text) == value
+    assert text.count("\n") < 30
+    with pytest.raises(ValueError):
+        write.as_json([float("nan")])
+
+
+def test_screenshot(tmp_path, capsys):
+    build = suite(tmp_path / "a", {0: 1.0})
+    out = tmp_path / "docs/report.png"
+    name = build.candidates[0]["name"]
+    assert main(["screenshot", str(build.root), "--out", str(out), "--candidate", "none"]) == 2
+    if chromium.find() is None:
+        assert "Chromium" in capsys.readouterr().err
+        return
+    command = ["screenshot", str(build.root), "--out", str(out), "--size", "640x400"]
+    assert main([*command, "--candidate", name]) == 0
+    for path in (out, tmp_path / "docs/report-dark.png"):
+        data = path.read_bytes()
+        assert data.startswith(b"\x89PNG") and data[16:24] == bytes.fromhex("0000028000000190")

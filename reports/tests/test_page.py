@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import chromium
-from kb_report import page, schema
+from kb_report import chromium, page, schema
 from kb_report.cli import main
 from synthetic import BuildDir, full_suite, sha, tasks_of
 
