@@ -77,7 +77,7 @@ void Candidate::load() {
 }
 
 void Candidate::bind(const protocol::Request& request) {
-  forget_recordings();
+  recorded_.clear();
   tensors_.clear();
   table_.clear();
   if (request.tensor_count > protocol::max_tensors ||
@@ -123,8 +123,17 @@ void Candidate::launch(uint32_t slot) {
   launch_(args.data());
 }
 
+// Lines that the candidate asked the cache to keep would be warm for the next unit, as nothing is
+// for the reference.
+void reset_cache_policy() {
+  size_t kept = 0;
+  check(cudaDeviceGetLimit(&kept, cudaLimitPersistingL2CacheSize), "reading a limit");
+  if (kept > 0) check(cudaCtxResetPersistingL2Cache(), "resetting the cache");
+}
+
 template <class Work>
 float Candidate::timed(Work work) {
+  reset_cache_policy();
   check(cudaEventRecord(start_, stream_), "before launch()");
   work();
   check(cudaGetLastError(), "after launch()");
@@ -141,52 +150,59 @@ float Candidate::run(uint32_t first_slot, uint32_t slots) {
   });
 }
 
-// Each call is recorded once and alone; units are put together from the recordings, so that a unit
-// can be any of the calls without the candidate hearing of it.
-cudaGraph_t Candidate::recorded(uint32_t slot) {
-  if (const auto found = recorded_.find(slot); found != recorded_.end()) return found->second;
-  const auto may_fail = [](cudaError_t error) {
-    if (error == cudaSuccess) return;
-    cudaGetLastError();
-    throw Failure(Status::cannot_capture, cudaGetErrorString(error), static_cast<int>(error));
-  };
-  may_fail(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  launch(slot);
-  const cudaError_t launched = cudaGetLastError();
-  cudaGraph_t graph = nullptr;
-  may_fail(cudaStreamEndCapture(stream_, &graph));
-  recorded_[slot] = graph;
-  may_fail(launched);
-  return graph;
-}
+namespace {
 
-void Candidate::forget_recordings() {
-  for (const auto& [slot, graph] : recorded_) cudaGraphDestroy(graph);
-  recorded_.clear();
-}
-
-void Candidate::capture(uint32_t first_slot, uint32_t slots) {
-  if (graph_ != nullptr) cudaGraphExecDestroy(std::exchange(graph_, nullptr));
-  std::vector<cudaGraph_t> calls;
-  for (uint32_t i = 0; i < slots; ++i) calls.push_back(recorded(first_slot + i));
-  cudaGraph_t unit = nullptr;
-  cudaGraphNode_t last = nullptr;
-  cudaError_t error = cudaGraphCreate(&unit, 0);
-  for (size_t i = 0; i < calls.size() && error == cudaSuccess; ++i) {
-    const cudaGraphNode_t before = last;
-    error = cudaGraphAddChildGraphNode(&last, unit, &before, i == 0 ? 0 : 1, calls[i]);
-  }
-  if (error == cudaSuccess) error = cudaGraphInstantiate(&graph_, unit, 0);
-  if (unit != nullptr) cudaGraphDestroy(unit);
+void must_record(cudaError_t error) {
   if (error == cudaSuccess) return;
   cudaGetLastError();
-  graph_ = nullptr;
   throw Failure(Status::cannot_capture, cudaGetErrorString(error), static_cast<int>(error));
 }
 
+}  // namespace
+
+Graph Candidate::record(uint32_t first_slot, uint32_t slots) {
+  must_record(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
+  const cudaError_t launched = cudaGetLastError();
+  cudaGraph_t graph = nullptr;
+  must_record(cudaStreamEndCapture(stream_, &graph));
+  Graph owner(graph);
+  must_record(launched);
+  return owner;
+}
+
+// Each call is recorded once and alone, and the unit put together from the recordings, so that it
+// can be any of the calls without the candidate hearing of it. Null where CUDA does not allow that:
+// a call that allocates memory can only be recorded within its unit.
+Graph Candidate::put_together(uint32_t first_slot, uint32_t slots) {
+  cudaGraph_t graph = nullptr;
+  must_record(cudaGraphCreate(&graph, 0));
+  Graph unit(graph);
+  cudaGraphNode_t last = nullptr;
+  for (uint32_t i = 0; i < slots; ++i) {
+    Graph& call = recorded_[first_slot + i];
+    if (call == nullptr) call = record(first_slot + i, 1);
+    const cudaGraphNode_t before = last;
+    if (cudaGraphAddChildGraphNode(&last, graph, &before, i == 0 ? 0 : 1, call.get()) ==
+        cudaSuccess) {
+      continue;
+    }
+    cudaGetLastError();
+    return nullptr;
+  }
+  return unit;
+}
+
+void Candidate::capture(uint32_t first_slot, uint32_t slots) {
+  if (unit_ != nullptr) cudaGraphExecDestroy(std::exchange(unit_, nullptr));
+  Graph unit = put_together(first_slot, slots);
+  if (unit == nullptr) unit = record(first_slot, slots);
+  must_record(cudaGraphInstantiate(&unit_, unit.get(), 0));
+}
+
 float Candidate::replay() {
-  if (graph_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
-  return timed([&] { check(cudaGraphLaunch(graph_, stream_), "launching the graph"); });
+  if (unit_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
+  return timed([&] { check(cudaGraphLaunch(unit_, stream_), "launching the graph"); });
 }
 
 std::string Candidate::last_kernel() const { return runner::last_kernel(); }

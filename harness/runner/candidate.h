@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "contract/include/kb/contract.h"
@@ -30,6 +32,11 @@ class MappedTensor {
   char* base_ = nullptr;
 };
 
+struct DestroyGraph {
+  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+};
+using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
+
 /// Runs a candidate's module. Everything in this process is untrusted from the moment it is loaded.
 class Candidate final : public protocol::Executor {
  public:
@@ -51,8 +58,8 @@ class Candidate final : public protocol::Executor {
  private:
   using Entry = int (*)(void* const*);
   void launch(uint32_t slot);
-  cudaGraph_t recorded(uint32_t slot);
-  void forget_recordings();
+  Graph record(uint32_t first_slot, uint32_t slots);
+  Graph put_together(uint32_t first_slot, uint32_t slots);
   template <class Work>
   float timed(Work work);
 
@@ -61,8 +68,8 @@ class Candidate final : public protocol::Executor {
   Entry prepare_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
-  std::map<uint32_t, cudaGraph_t> recorded_;  ///< slot to the graph of its call
-  cudaGraphExec_t graph_ = nullptr;
+  std::map<uint32_t, Graph> recorded_;  ///< slot to the graph of its call
+  cudaGraphExec_t unit_ = nullptr;      ///< of the calls that were captured last
   bool weight_table_ = false;
   std::vector<unsigned char> sizes_;
   std::vector<MappedTensor> tensors_;

@@ -161,11 +161,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  *value = limit == cudaLimitStackSize ? 128 * 1024 : 8 << 20;
+  *value = limit == cudaLimitStackSize               ? 128 * 1024
+           : limit == cudaLimitPersistingL2CacheSize ? 0
+                                                     : 8 << 20;
   return result(cudaSuccess);
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return result(cudaSuccess); }
+cudaError_t cudaCtxResetPersistingL2Cache() { return result(cudaSuccess); }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return result(cudaSuccess); }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return result(cudaSuccess); }
 

@@ -230,6 +230,7 @@ KB_CPU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribu
 KB_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 KB_CPU_API cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
 KB_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
+KB_CPU_API cudaError_t cudaCtxResetPersistingL2Cache();
 KB_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
 KB_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
 KB_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
