@@ -67,19 +67,24 @@ int time_candidate(int argc, char** argv, const Task& task) {
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");
   Lanes lanes(task, file.entry(), options);
+  lanes.phases().add("start", process_seconds());
   try {
     lanes.measure();
   } catch (const Decided& decided) {
     save_log(file.entry(), "bench", lanes.end());
     return keep_verdict(file, decided);
   }
-  save_log(file.entry(), "bench", lanes.end());
-  lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
+  {
+    const auto phase = lanes.phases().in("end");
+    save_log(file.entry(), "bench", lanes.end());
+    lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
+  }
   const Json timing = {{"functional", is_functional()},
                        {"sizes", is_functional() ? "smoke" : "full"},
                        {"lanes", lanes.report()},
                        {"missing_lanes", lanes.missing()},
-                       {"speed_of_light", lanes.speed_of_light()}};
+                       {"speed_of_light", lanes.speed_of_light()},
+                       {"wall_seconds", lanes.phases().seconds()}};
   print(options.candidate, lanes.report());
   if (!options.report.empty()) {
     append_report(options.report, options.candidate, timing);

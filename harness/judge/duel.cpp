@@ -36,7 +36,8 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 Duel::Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
-           SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize size)
+           SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize size,
+           Phases& phases)
     : task_(task),
       sizes_(sizes),
       inputs_(inputs),
@@ -44,7 +45,8 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t 
       choices_(rng_seed),
       memory_(memory),
       reference_(reference),
-      candidate_(candidate) {
+      candidate_(candidate),
+      phases_(phases) {
   set_calls(1);
   const Range only{0, 1};
   double seconds = 0;
@@ -60,6 +62,7 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t 
 }
 
 void Duel::set_calls(int64_t calls) {
+  const auto phase = phases_.in("inputs");
   calls_ = calls;
   const int64_t slots = calls == 1 ? 1 : calls + 1;
   work_.reset();
@@ -73,6 +76,7 @@ void Duel::set_calls(int64_t calls) {
 }
 
 std::string Duel::select(LaunchMode mode) {
+  const auto phase = phases_.in("recording");
   mode_ = mode;
   audited_ = false;
   // The empty graph stands in for the unit's fixed cost.
@@ -103,7 +107,7 @@ void Duel::record_again(Range range) {
                 "launch() could be recorded as a graph at first, and not when it was repeated");
 }
 
-double Duel::empty_unit(RunnerSession& runner) const {
+double Duel::empty_unit(RunnerSession& runner) {
   constexpr int samples = 25;
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) seconds.push_back(unit(runner, {0, 0}));
@@ -111,7 +115,8 @@ double Duel::empty_unit(RunnerSession& runner) const {
 }
 
 // A recorded unit is the range that was recorded last.
-double Duel::unit(RunnerSession& runner, Range range) const {
+double Duel::unit(RunnerSession& runner, Range range) {
+  const auto phase = phases_.in(&runner == &reference_ ? "reference" : "candidate");
   const auto start = Clock::now();
   if (mode_ == LaunchMode::graph) {
     runner.replay();
@@ -132,6 +137,7 @@ void Duel::warm_up() {
 }
 
 void Duel::find_tolerances() {
+  const auto phase = phases_.in("oracle");
   const std::vector<at::Tensor> given = work_->arguments(0);
   const std::vector<at::Tensor> library = task_.reference(sizes_, given);
   const std::vector<at::Tensor> oracle = task_.reference(sizes_, in_fp64(given));
@@ -141,6 +147,7 @@ void Duel::find_tolerances() {
 }
 
 void Duel::refresh() {
+  const auto phase = phases_.in("inputs");
   for (int64_t s = 0; s < work_->slots(); ++s) refresh_slot(s);
   memory_.finish();
 }
@@ -152,6 +159,7 @@ void Duel::refresh_slot(int64_t slot) {
 }
 
 void Duel::verify(Range called) {
+  const auto phase = phases_.in("checks");
   candidate_.inspect();
   for (int64_t s = 0; s < work_->slots(); ++s) {
     if (!called.contains(s)) work_->check_untouched(s);
@@ -180,7 +188,7 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
 }
 
 // What a unit took beyond an empty one. Noise must not turn a short unit into nothing.
-double Duel::net_unit(RunnerSession& runner, Range range, double empty) const {
+double Duel::net_unit(RunnerSession& runner, Range range, double empty) {
   const double gross = unit(runner, range);
   return std::max(gross - empty, gross / 10);
 }

@@ -11,6 +11,7 @@
 #include "judge/work_count.h"
 #include "judge/workload.h"
 #include "timing/pairing.h"
+#include "timing/phases.h"
 
 namespace kb {
 
@@ -30,7 +31,8 @@ class Duel {
   /// than calls, and nobody is told before which one is left out.
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
-       SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize unit);
+       SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize unit,
+       Phases& phases);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
   /// @return "", or why one of the arms cannot be recorded
@@ -62,9 +64,9 @@ class Duel {
   Range random_range(int64_t count);
   bool record(RunnerSession& runner, Range range) const;
   void record_again(Range range);
-  double unit(RunnerSession& runner, Range range) const;
-  double net_unit(RunnerSession& runner, Range range, double empty) const;
-  double empty_unit(RunnerSession& runner) const;
+  double unit(RunnerSession& runner, Range range);
+  double net_unit(RunnerSession& runner, Range range, double empty);
+  double empty_unit(RunnerSession& runner);
   void warm_up();
   void audit();
   void refresh();
@@ -80,6 +82,7 @@ class Duel {
   SharedMemory& memory_;
   RunnerSession& reference_;
   RunnerSession& candidate_;
+  Phases& phases_;
   LaunchMode mode_ = LaunchMode::stream;
   double empty_reference_ = 0, empty_candidate_ = 0;
   std::unique_ptr<Workload> work_;

@@ -136,7 +136,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
 
 Lanes::~Lanes() = default;
 
-void Lanes::start_pair() {
+void Lanes::start_pair(int pair) {
   // 8 us of the judge's own jitter are 0.5 % of a unit.
   const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
                                               : Duel::UnitSize{.seconds = 1.5e-3, .calls = 1};
@@ -149,14 +149,21 @@ void Lanes::start_pair() {
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
   pin_cores(reference, candidate);
-  duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next
-  reference_.reset();
-  candidate_.reset();
-  reference_ = std::make_unique<RunnerSession>(reference, *memory_);
-  candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
+  {
+    const auto phase = phases_.in("start");
+    duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next
+    reference_.reset();
+    candidate_.reset();
+    reference_ = std::make_unique<RunnerSession>(reference, *memory_);
+    candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
+    reference_->load();
+    candidate_->load();
+  }
   duel_ = std::make_unique<Duel>(task_, is_functional() ? task_.smoke : task_.full,
                                  options_.input_kind(), options_.seed(), *memory_, *reference_,
-                                 *candidate_, unit);
+                                 *candidate_, unit, phases_);
+  if (pair > 1) return;
+  const auto counting = phases_.in("oracle");
   work_ = duel_->work();
 }
 
@@ -202,7 +209,7 @@ Json Lanes::speed_of_light() const {
 
 // Runs a chain on a pair of its own or the one at hand. @return false if its lane is missing
 bool Lanes::run_chain(Chain& chain) {
-  if (duel_ == nullptr || chain.pair > 1) start_pair();
+  if (duel_ == nullptr || chain.pair > 1) start_pair(chain.pair);
   const std::string why = duel_->select(chain.mode);
   if (!why.empty()) {
     missing_[chain.lane] = why;

@@ -10,6 +10,7 @@
 #include "judge/program.h"
 #include "kb/task.h"
 #include "result/verdict.h"
+#include "timing/phases.h"
 #include "timing/speed_of_light.h"
 
 namespace kb {
@@ -35,12 +36,15 @@ class Lanes {
   const Json& missing() const { return missing_; }
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
+  /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills, expected values),
+  /// "oracle", "recording", "reference" and "candidate" (units of each arm), "checks".
+  Phases& phases() { return phases_; }
   /// Ends the runners. @return what the candidate's printed
   std::string end();
 
  private:
   struct Chain;
-  void start_pair();
+  void start_pair(int pair);
   bool run_chain(Chain& chain);
   void run_blocks(Chain& chain) const;
   Json describe(const Chain& chain) const;
@@ -58,6 +62,7 @@ class Lanes {
   std::unique_ptr<Duel> duel_;
   std::vector<std::unique_ptr<Chain>> chains_;
   std::optional<Peaks> peaks_;
+  Phases phases_;
   Work work_;
   Json report_ = Json::object();
   Json missing_ = Json::object();

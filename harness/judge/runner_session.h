@@ -38,6 +38,9 @@ class RunnerSession {
   /// empty before the first request.
   const std::string& isolation() const { return isolation_; }
 
+  /// Waits until the runner is up, sees that its walls hold, and has it load the module, if that
+  /// has not been done. @throws Decided
+  void load();
   /// Hands over sizes and tensors. @throws Decided
   void bind(const Task& task, const SizeBytes& sizes, const std::vector<protocol::Tensor>& tensors);
   /// @return whether the candidate has a prepare(). @throws Decided
@@ -58,7 +61,6 @@ class RunnerSession {
 
  private:
   struct PageMemory;
-  void load();
   protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
   void await(uint32_t number, std::chrono::milliseconds timeout);
   std::string last_words() const;

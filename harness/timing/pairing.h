@@ -23,7 +23,8 @@ struct PairingPolicy {
   double half_width = 0.005;  ///< of the interval of ln(A/B)
   double confidence = 0.99;
   /// What differs between pairs of processes running identical code and cannot be seen within one
-  /// pair: 2.6 standard deviations of the A/A estimates measured on an H200 (reports/hardware/h200).
+  /// pair: 2.6 standard deviations of the A/A estimates measured on an H200
+  /// (reports/hardware/h200).
   double pair_half_width = 0.003;
 };
 
@@ -40,8 +41,8 @@ class Pairing {
   /// Median seconds of a unit of each arm.
   double reference_seconds() const;
   double candidate_seconds() const;
-  /// Hodges-Lehmann estimate of the speed-up A/B, and its interval: the blocks' own, widened by what
-  /// differs between pairs of processes.
+  /// Hodges-Lehmann estimate of the speed-up A/B, and its interval: the blocks' own, widened by
+  /// what differs between pairs of processes.
   double speedup() const;
   Interval interval() const;
   double confidence() const { return policy_.confidence; }
