@@ -156,8 +156,8 @@ def _ratio(power: int) -> str:
     return f"{2**power}\u00d7" if power >= 0 else f"1/{2**-power}\u00d7"
 
 
-def block_strip(values: Sequence[float], lo: float, hi: float) -> dict[str, Any]:
-    """The speed-ups of single blocks in the order measured, around the interval [lo, hi].
+def sample_strip(values: Sequence[float], lo: float, hi: float) -> dict[str, Any]:
+    """Single speed-ups in the order measured, around the interval [lo, hi].
 
     `values` must not be empty; an endless `hi` is drawn up to the largest of them.
     """

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
+from kb_report import stats
 from kb_report.model import JUDGED, PRIMARY_LANE
 
 THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
@@ -148,10 +149,12 @@ def lane_summary(outcomes: Iterable[Outcome], n: int) -> dict[str, Any]:
     timed = [o for o in outcomes if o.correct and o.speedup is not None]
     speedups = [o.speedup for o in timed]
     faster = [s for s in speedups if s > 1]
+    limits = stats.mean_log_interval(speedups)
     return {
         "timed": len(timed),
         "fast_p": {f"{p:g}": fast_p(outcomes, n, p) for p in THRESHOLDS},
         "geo_mean_speedup_correct": geo_mean(speedups),
+        "geo_mean_speedup_correct_ci95": limits and list(limits),
         "geo_mean_speedup_faster": geo_mean(faster),
         "faster": len(faster),
         "mean_speedup_correct": math.fsum(speedups) / len(speedups) if speedups else None,

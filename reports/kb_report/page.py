@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def environment() -> Any:
 
     filters = {
         "share": tables.number,
+        "percent": lambda v: f"{100 * v:.0f}",
         "num": _number,
         "bytes": _bytes,
         "times": _times,
@@ -97,9 +99,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         multi_run=len(doc["runs"]) > 1,
         multi_sample=any(c["sample"] for c in suite.candidates),
         rows=rows,
-        lanes=sorted(
-            {lane for r in rows for lane in r["lanes"]}, key=lambda x: (x != PRIMARY_LANE, x)
-        ),
+        lanes=_lane_names({lane for r in rows for lane in r["lanes"]}),
         has_sol=any(r["sol"] is not None for r in rows),
         has_resources=any(r["registers"] is not None for r in rows),
         verdicts=[v for v in (*VERDICTS, *STATE_WORDS) if any(r["status"] == v for r in rows)],
@@ -224,6 +224,11 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _lane_names(found: Iterable[str]) -> list[str]:
+    """Lanes in the order in which they are shown: the primary one first."""
+    return sorted(found, key=lambda name: (name != PRIMARY_LANE, name))
+
+
 def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
     """Headline numbers, groups and charts of one level, over all runs that have candidates."""
     tasks = suite.levels[level]
@@ -236,19 +241,24 @@ def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
         records = suite.of(run["run"], level)
         outcomes = [metrics.outcome(c) for c in records]
         slots = len(tasks) * len(found["samples"])
+        lanes = {lane for row in found["samples"] for lane in row["lanes"]}
         runs.append(
             {
                 "run": run["run"],
                 "colour": i % 6,
                 "level": found,
                 "stack": _stack(outcomes, slots, found["functional"]),
-                "curve": None if found["functional"] else charts.curve(outcomes, slots),
+                "curves": {
+                    lane: charts.curve([metrics.outcome(c, lane) for c in records], slots)
+                    for lane in lanes
+                },
                 "fall": None
                 if found["functional"]
                 else charts.waterfall(outcomes, [c["name"] for c in records], span),
             }
         )
-    return {"level": level, "n": len(tasks), "runs": runs}
+    lanes = _lane_names({lane for run in runs for lane in run["curves"]})
+    return {"level": level, "n": len(tasks), "runs": runs, "lanes": lanes}
 
 
 def _draw_tables(doc: dict[str, Any]) -> list[dict[str, Any]]:
@@ -331,7 +341,7 @@ def _details(env: Any, suite: Suite, rows: list[dict[str, Any]]) -> str:
         room -= len(zlib.compress((source or "").encode("utf-8", "replace")[:SOURCE_BYTES], 1))
         left_out = source is not None and room < 0
         text = clean(source)[:SOURCE_BYTES] if source is not None and not left_out else None
-        found[_row_id(c)] = template.render(
+        found[c["name"]] = template.render(
             row=row,
             c=c,
             result=row["result"],
@@ -339,22 +349,23 @@ def _details(env: Any, suite: Suite, rows: list[dict[str, Any]]) -> str:
             source_cut=source is not None and len(clean(source)) > SOURCE_BYTES,
             source_left_out=left_out,
             diagnostics=_cut(diagnostics, DIAGNOSTICS_BYTES),
-            strips={
-                name: charts.block_strip(lane["block_speedups"], lane["ci_lo"], _upper(lane))
-                for name, lane in row["lanes"].items()
-                if lane.get("block_speedups")
-            },
+            strips=_strips(row["lanes"]),
         )
     packed = zlib.compress(json.dumps(found).encode(), 9)
     return base64.b64encode(packed).decode()
 
 
-def _row_id(c: dict[str, Any]) -> str:
-    return c["name"]
-
-
-def _upper(lane: dict[str, Any]) -> float:
-    return math.inf if lane["ci_hi"] is None else lane["ci_hi"]
+def _strips(lanes: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The samples of each lane: those of its pairs of processes, or else those of its blocks."""
+    found = []
+    for name, lane in lanes.items():
+        for key, what in (("pair_speedups", "pair of processes"), ("block_speedups", "block")):
+            if lane.get(key):
+                hi = math.inf if lane["ci_hi"] is None else lane["ci_hi"]
+                strip = charts.sample_strip(lane[key], lane["ci_lo"], hi)
+                found.append({"lane": name, "what": what, **strip})
+                break
+    return found
 
 
 def _cut(text: str, limit: int) -> str:

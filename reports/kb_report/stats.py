@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from functools import cache
 from statistics import NormalDist
 
 
@@ -52,6 +53,47 @@ def geo_mean_interval(
     cut = (1 - confidence) / 2
     lo, hi = means[int(cut * draws)], means[min(int((1 - cut) * draws), draws - 1)]
     return math.exp(math.fsum(logs) / n), math.exp(lo), math.exp(hi)
+
+
+def mean_log_interval(
+    values: Sequence[float], confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Limits of the geometric mean of positive numbers from Student's t; None for fewer than two."""
+    n = len(values)
+    if n < 2:
+        return None
+    logs = [math.log(v) for v in values]
+    mean = math.fsum(logs) / n
+    half = student_t(confidence, n - 1) * log_spread(values) / math.sqrt(n)
+    return math.exp(max(mean - half, -700.0)), math.exp(min(mean + half, 700.0))
+
+
+@cache
+def student_t(confidence: float, freedom: int) -> float:
+    """The t with P(-t < T < t) = confidence for Student's distribution, by bisection."""
+    low, high = 0.0, 1.0
+    while _central_t(high, freedom) < confidence:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _central_t(middle, freedom) < confidence:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _central_t(t: float, freedom: int) -> float:
+    """P(-t < T < t) for whole degrees of freedom: Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 or not odd else 0.0
+    for i in range(2 + odd, freedom - 1, 2):
+        term *= math.cos(angle) ** 2 * (i - 1) / i
+        total += term
+    total *= math.sin(angle)
+    return 2 / math.pi * (angle + total) if odd else total
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

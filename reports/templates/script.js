@@ -2,6 +2,7 @@
 // Sorting, filtering and opening rows of the table of tasks.
 const table = document.getElementById("table");
 const body = table.tBodies[0];
+const none = document.getElementById("none");
 const rows = [...body.rows];
 const texts = rows.map((row) => (row.textContent + (row.dataset.e ?? "")).toLowerCase());
 const ids = { text: "f-text", level: "f-level", run: "f-run", verdict: "f-verdict", speed: "f-speed" };
@@ -56,6 +57,12 @@ function filter() {
     shown += !row.hidden;
   });
   document.getElementById("shown").textContent = shown + " of " + rows.length;
+  none.hidden = shown > 0;
+}
+
+function showAll() {
+  for (const control of Object.values(field)) if (control) control.value = "";
+  filter();
 }
 
 function sort(header) {
@@ -79,10 +86,7 @@ function sort(header) {
 async function follow() {
   const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!row || !body.contains(row)) return;
-  if (row.hidden) {
-    for (const control of Object.values(field)) if (control) control.value = "";
-    filter();
-  }
+  if (row.hidden) showAll();
   await open(row, true);
   row.scrollIntoView({ block: "start" });
   row.querySelector(".open").focus({ preventScroll: true });
@@ -97,6 +101,10 @@ body.addEventListener("click", (event) => {
   open(event.target.closest("tr"));
 });
 for (const control of Object.values(field)) control?.addEventListener("input", filter);
+none.querySelector("button").addEventListener("click", () => {
+  showAll();
+  field.text.focus();
+});
 document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", follow);
 addEventListener("beforeprint", () => {

@@ -15,8 +15,10 @@ from kb_report.stats import (
     log_error,
     log_spread,
     mcnemar,
+    mean_log_interval,
     ranks,
     ratio_interval,
+    student_t,
 )
 
 
@@ -153,6 +155,29 @@ def test_mcnemar_holm_ranks_tau_spread():
     assert log_spread([1.0]) == 0
     assert log_spread([1.0, math.e]) == pytest.approx(math.sqrt(0.5))
     assert log_error(1.0, math.exp(2.5758293), 0.99) == pytest.approx(1.0)
+
+
+# Quantiles of Student's t, two-sided 95 % and 99 %, as printed in every table of it.
+@pytest.mark.parametrize(
+    ("freedom", "t95", "t99"),
+    [(1, 12.706, 63.657), (2, 4.303, 9.925), (3, 3.182, 5.841), (4, 2.776, 4.604),
+     (5, 2.571, 4.032), (10, 2.228, 3.169), (30, 2.042, 2.750), (99, 1.984, 2.626)],
+)  # fmt: skip
+def test_student_t(freedom, t95, t99):
+    assert student_t(0.95, freedom) == pytest.approx(t95, abs=6e-4)
+    assert student_t(0.99, freedom) == pytest.approx(t99, abs=6e-4)
+
+
+def test_interval_of_the_geo_mean():
+    # ln 1, ln 2, ln 4: mean ln 2, standard deviation ln 2, t of 2 degrees 4.3027.
+    half = 4.302653 * math.log(2) / math.sqrt(3)
+    lo, hi = mean_log_interval([1, 2, 4])
+    assert (lo, hi) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)), rel=1e-5)
+    lane = metrics.lane_summary([out(1.0), out(2.0), out(4.0)], 5)
+    assert lane["geo_mean_speedup_correct_ci95"] == [lo, hi]
+    assert metrics.lane_summary([out(2.0)], 5)["geo_mean_speedup_correct_ci95"] is None
+    assert mean_log_interval([3.0, 3.0]) == pytest.approx((3.0, 3.0))
+    assert all(map(math.isfinite, mean_log_interval([1e-300, 1e300])))
 
 
 def test_geo_mean_interval_is_fixed_and_holds_the_mean():

@@ -1,8 +1,10 @@
 """The page: its structure as text, and its behaviour in a headless Chromium."""
 
+import base64
 import json
 import os
 import re
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -104,6 +106,39 @@ def test_golden_structure(two_runs):
     ]  # fmt: skip
     text = two_runs.read_text()
     assert "1 bad input file." in text and "not judged (stale)" in text
+
+
+def test_lanes_stand_beside_each_other(two_runs):
+    text = two_runs.read_text()
+    assert "against eager" in text and "against graph" in text
+    heads = re.findall(r'<th scope="col"[^>]*><button type="button">([^<]+)</button>', text)
+    assert heads[2:4] == ["Speed-up, eager", "graph"]
+    doc = json.loads((two_runs.parent / "results.json").read_text())
+    row = doc["runs"][0]["levels"][0]["samples"][0]
+    eager, graph = (row["lanes"][x]["geo_mean_speedup_correct"] for x in ("eager", "graph"))
+    assert eager != graph and f"{eager:#.3g}×" in text and f"{graph:#.3g}×" in text
+
+
+def test_details_say_how_it_was_measured(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "pass", 2.0)
+    value["timing"]["lanes"]["eager"] |= {
+        "block_speedups": [1.9, 2.1], "pair_speedups": [1.95, 2.0, 2.05], "pairs": 3,
+        "second_look": True, "anomalies": ["drift"],
+    }  # fmt: skip
+    value["timing"]["missing_lanes"] = {"graph": "it cannot be captured"}
+    build.write(entry["result"], value)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    packed = re.search(
+        r'id="details">([^<]+)<', (build.root / "reports/index.html").read_text()
+    ).group(1)
+    text = json.loads(zlib.decompress(base64.b64decode(packed)))[entry["name"]]
+    assert "3 pairs of processes; measured twice; drift" in text
+    assert "No graph lane: it cannot be captured" in text
+    assert "Speed-up of each pair of processes in lane eager" in text
+    assert text.count("<circle") == 3
 
 
 def test_cpu_page_shows_no_speed(tmp_path):
@@ -269,8 +304,12 @@ def test_filter(browser, two_runs):
     assert found and browser.js("document.getElementById('shown').textContent").startswith(
         f"{len(found)} of "
     )
-    set_field(browser, "text", "")
+    assert browser.js("document.getElementById('none').hidden")
+    set_field(browser, "text", "nothing like this")
+    assert visible(browser) == [] and not browser.js("document.getElementById('none').hidden")
+    browser.js("document.querySelector('#none button').click()")
     assert visible(browser) == everything
+    assert browser.js("document.activeElement.id") == "f-text"
     clean_run(browser, two_runs)
 
 
