@@ -57,10 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("rollup", help="report on everything a build directory judged")
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
     p.add_argument("--out", type=Path, metavar="DIR", help="default: <build-dir>/reports")
-    p.add_argument(
-        "--baseline", type=Path, action="append", default=[], metavar="FILE",
-        help="a timing file of KernelBench to compare with, too (may be repeated)",
-    )  # fmt: skip
+    _add_baseline(p)
     p.set_defaults(run=_rollup)
 
     p = commands.add_parser("compare", help="compare runs with runs, or GPUs with GPUs")
@@ -79,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
     p.add_argument("--out", type=Path, required=True, metavar="DIR")
     p.add_argument("--allow-mixed", action="store_true", help="merge what differs, saying so")
+    _add_baseline(p)
     p.set_defaults(run=_merge)
 
     p = commands.add_parser("gate", help="fail if something is significantly worse than before")
@@ -123,6 +121,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_baseline(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--baseline", type=Path, action="append", default=[], metavar="FILE",
+        help="a timing file of KernelBench to compare with, too (may be repeated)",
+    )  # fmt: skip
+
+
 def _share(text: str) -> float:
     value = float(text)
     if not 0 < value < 1:
@@ -146,7 +151,9 @@ def _rollup(args: argparse.Namespace) -> int:
 def _merge(args: argparse.Namespace) -> int:
     suites = [merge.read_suite(path) for path in args.inputs]
     labels = [str(path) for path in args.inputs]
-    return publish(merge.merge(suites, labels, args.allow_mixed), args.out)
+    merged = merge.merge(suites, labels, args.allow_mixed)
+    merged.baselines = [upstream.read_baseline(path) for path in args.baseline]
+    return publish(merged, args.out)
 
 
 def _compare(args: argparse.Namespace) -> int:

@@ -100,6 +100,9 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         multi_sample=any(c["sample"] for c in suite.candidates),
         rows=rows,
         lanes=_lane_names({lane for r in rows for lane in r["lanes"]}),
+        has_baselines=any(
+            s["baselines"] for r in doc["runs"] for lv in r["levels"] for s in lv["samples"]
+        ),
         has_sol=any(r["sol"] is not None for r in rows),
         has_resources=any(r["registers"] is not None for r in rows),
         verdicts=[v for v in (*VERDICTS, *STATE_WORDS) if any(r["status"] == v for r in rows)],

@@ -179,9 +179,9 @@ def summary_md(doc: dict[str, Any]) -> str:
     ps = [f"{p:g}" for p in THRESHOLDS]
     speeds = ["fast<sub>0</sub>"]
     if not functional:
-        speeds = [f"fast<sub>{p}</sub>" for p in ps] + ["geo-mean", "faster"]
+        speeds = ["against", *(f"fast<sub>{p}</sub>" for p in ps), "geo-mean", "faster"]
     head = ["run", "level", "N", "judged", "compiled", "correct", *speeds]
-    lines += ["| " + " | ".join(head) + " |", "|:--|" + "--:|" * (len(head) - 1)]
+    lines += [_line(head), "|:--|" + "--:|" * (len(head) - 1)]
     for run in doc["runs"]:
         for level in run["levels"]:
             for row in level["samples"]:
@@ -192,8 +192,8 @@ def summary_md(doc: dict[str, Any]) -> str:
     else:
         lines += [
             "fast_p counts a task only if the whole confidence interval of its speed-up lies "
-            "above p; in brackets KernelBench's point rule (estimate above p). N is every task "
-            "of the level.",
+            "above p; in brackets KernelBench's point rule (estimate above p). Geo-mean over the "
+            "correct, with its 95 % interval. N is every task of the level.",
             "",
         ]
     lines += _summary_details(doc)
@@ -208,23 +208,34 @@ def _summary_rows(
     ps: list[str],
     functional: bool,
 ) -> list[str]:
-    name = escape_markdown(run["run"]) + (
-        f" {escape_markdown(row['sample'])}" if row["sample"] else ""
-    )
-    cells = [name, *map(str, (level["level"], row["n"], row["judged"], row["compiled"]))]
-    cells.append(str(row["correct"]))
+    name = " ".join(escape_markdown(x) for x in (run["run"], row["sample"]) if x)
+    first = [name, *map(str, (level["level"], row["n"], row["judged"], row["compiled"]))]
+    first.append(str(row["correct"]))
+    number = tables.number
     if functional:
-        cells.append(tables.number(row["fast_0"]))
-    elif level["functional"]:
-        cells += [tables.number(row["fast_0"])] + ["-"] * (len(ps) + 1)
-    else:
-        lane = row["lanes"][PRIMARY_LANE]
+        return [_line([*first, number(row["fast_0"])])]
+    if level["functional"]:
+        return [_line([*first, "-", number(row["fast_0"])] + ["-"] * (len(ps) + 1))]
+    lines = []
+    for lane_name, lane in row["lanes"].items():
+        cells = [*first, escape_markdown(lane_name)]
         for p in ps:
             f = lane["fast_p"][p]
-            extra = f" ({tables.number(f['point'])})" if f["point"] != f["value"] else ""
-            cells.append(tables.number(f["value"]) + extra)
-        cells += [tables.number(lane["geo_mean_speedup_correct"]), str(lane["faster"])]
-    return ["| " + " | ".join(cells) + " |"]
+            extra = f" ({number(f['point'])})" if f["point"] != f["value"] else ""
+            cells.append(number(f["value"]) + extra)
+        mean, limits = lane["geo_mean_speedup_correct"], lane["geo_mean_speedup_correct_ci95"]
+        shown = number(mean) + (f" [{limits[0]:.2f}, {limits[1]:.2f}]" if limits else "")
+        lines.append(_line([*cells, shown, str(lane["faster"])]))
+        first = [""] * len(first)
+    for base in row["baselines"]:
+        points = [f"({number(base['fast_p_point'][p])})" for p in ps]
+        mean = number(base["geo_mean_speedup_correct"])
+        lines.append(_line([*first, escape_markdown(base["name"]), *points, mean, ""]))
+    return lines
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def _summary_details(doc: dict[str, Any]) -> list[str]:

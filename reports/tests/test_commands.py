@@ -312,6 +312,15 @@ def test_upstream_baseline(tmp_path, capsys):
     assert base["missing"] == build.levels[1][2:]
     assert schema.check(doc, "results") == []
     assert "against H100/baseline_time_torch" in capsys.readouterr().out
+    reports = build.root / "reports"
+    assert "H100/baseline\\_time\\_torch | (0.333)" in (reports / "summary.md").read_text()
+    page = (reports / "index.html").read_text()
+    assert "NVIDIA X, points only, lacks 4" in page
+    out = tmp_path / "merged"
+    merged = ["merge", str(reports), "--baseline", str(path), "--out", str(out)]
+    assert main(merged) == 0
+    again = json.loads((out / "results.json").read_text())
+    assert again["runs"][0]["levels"][0]["samples"][0]["baselines"] == [base]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"level1": {"1_a.py": {"mean": "x"}}}'])
