@@ -54,6 +54,8 @@ class SharedMemory {
   virtual at::Device device() const = 0;
   /// Waits for what is queued on the device: a runner's context does not wait for the judge's.
   virtual void finish() const = 0;
+  /// Gives memory that only waits for its next use back to the device, for the runners.
+  virtual void release_unused() const = 0;
 };
 
 std::unique_ptr<SharedMemory> make_shared_memory();

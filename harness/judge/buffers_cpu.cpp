@@ -69,6 +69,7 @@ class CpuMemory final : public SharedMemory {
   }
   int descriptor() const override { return fd_; }
   at::Device device() const override { return at::kCPU; }
+  void release_unused() const override {}
   void finish() const override {}
 
  private:

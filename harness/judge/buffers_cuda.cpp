@@ -1,5 +1,6 @@
 // CUDA IPC. It exports whole 2 MiB blocks, so every shared tensor is an allocation of its own of a
 // multiple of that size; expected values never lie in one.
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
@@ -52,6 +53,7 @@ class CudaMemory final : public SharedMemory {
   }
   int descriptor() const override { return fd_; }
   at::Device device() const override { return {at::kCUDA, c10::cuda::current_device()}; }
+  void release_unused() const override { c10::cuda::CUDACachingAllocator::emptyCache(); }
   void finish() const override { c10::cuda::device_synchronize(); }
 
  private:

@@ -79,14 +79,17 @@ std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   mode_ = mode;
   audited_ = false;
+  stream_seconds_.clear();
   // The empty graph stands in for the unit's fixed cost.
-  if (!record(reference_, {0, 0}) || !record(candidate_, {0, 0}))
-    return "graphs are not supported here";
+  for (RunnerSession* runner : {&reference_, &candidate_}) {
+    if (const std::string why = record(*runner, {0, 0}); !why.empty()) return why;
+  }
   empty_reference_ = empty_unit(reference_);
   empty_candidate_ = empty_unit(candidate_);
   recorded_ = random_range(calls_);
-  if (!record(reference_, recorded_)) return "the reference cannot be recorded as a graph";
-  if (!record(candidate_, recorded_)) return "the candidate cannot be recorded as a graph";
+  for (RunnerSession* runner : {&reference_, &candidate_}) {
+    if (const std::string why = record(*runner, recorded_); !why.empty()) return why;
+  }
   warm_up();
   return "";
 }
@@ -96,15 +99,14 @@ Duel::Range Duel::random_range(int64_t count) {
   return {first(choices_), count};
 }
 
-// @return false if it cannot be recorded; calls on a stream need no recording.
-bool Duel::record(RunnerSession& runner, Range range) const {
-  return mode_ == LaunchMode::stream || runner.capture(range.first, range.count);
+// @return "", or why it cannot be recorded; calls on a stream need no recording.
+std::string Duel::record(RunnerSession& runner, Range range) const {
+  return mode_ == LaunchMode::stream ? "" : runner.capture(range.first, range.count);
 }
 
 void Duel::record_again(Range range) {
-  if (record(candidate_, range)) return;
-  throw Decided(Verdict::runtime_error,
-                "launch() could be recorded as a graph at first, and not when it was repeated");
+  const std::string why = record(candidate_, range);
+  if (!why.empty()) throw Decided(Verdict::runtime_error, why + ", although it could before");
 }
 
 double Duel::empty_unit(RunnerSession& runner) {
@@ -116,14 +118,15 @@ double Duel::empty_unit(RunnerSession& runner) {
 
 // A recorded unit is the range that was recorded last.
 double Duel::unit(RunnerSession& runner, Range range) {
-  const auto phase = phases_.in(&runner == &reference_ ? "reference" : "candidate");
+  runner.wake();  // or the first call would pay for the device's change of processes
+  const bool candidate = &runner == &candidate_;
+  const auto phase = phases_.in(candidate ? "candidate" : "reference");
   const auto start = Clock::now();
-  if (mode_ == LaunchMode::graph) {
-    runner.replay();
-  } else {
-    runner.run(range.first, range.count);
-  }
-  return seconds_since(start);
+  const protocol::Answer answer =
+      mode_ == LaunchMode::graph ? runner.replay() : runner.run(range.first, range.count);
+  const double seconds = seconds_since(start);
+  if (candidate && range.count == calls_) stream_seconds_.push_back(1e-3 * answer.event_ms);
+  return seconds;
 }
 
 // By time, not by count: clocks and libraries settle over milliseconds, not over calls.
@@ -144,6 +147,7 @@ void Duel::find_tolerances() {
   for (size_t i = 0; i < work_->outputs().size(); ++i) {
     tolerances_.push_back(tolerance_of(work_->outputs()[i], library.at(i), oracle.at(i)));
   }
+  memory_.release_unused();
 }
 
 void Duel::refresh() {

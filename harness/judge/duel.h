@@ -51,6 +51,9 @@ class Duel {
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_; }
   double empty_candidate() const { return empty_candidate_; }
+  /// Median seconds of this chain's timed units on the stream that the candidate was given, by the
+  /// clock of its own runner.
+  double stream_seconds() const { return median(stream_seconds_); }
 
  private:
   /// Neighbouring slots that a unit calls.
@@ -62,7 +65,7 @@ class Duel {
   void set_calls(int64_t calls);
   void find_tolerances();
   Range random_range(int64_t count);
-  bool record(RunnerSession& runner, Range range) const;
+  std::string record(RunnerSession& runner, Range range) const;
   void record_again(Range range);
   double unit(RunnerSession& runner, Range range);
   double net_unit(RunnerSession& runner, Range range, double empty);
@@ -85,6 +88,7 @@ class Duel {
   Phases& phases_;
   LaunchMode mode_ = LaunchMode::stream;
   double empty_reference_ = 0, empty_candidate_ = 0;
+  std::vector<double> stream_seconds_;
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

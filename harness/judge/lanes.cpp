@@ -193,6 +193,18 @@ void Lanes::check_calls(const Chain& chain) const {
                                     " ms: calls share work that each must do for itself");
 }
 
+// Work that is elsewhere than on the given stream is not ordered with what a user does next. (On
+// the CPU the machine's other work makes the two clocks differ.)
+void Lanes::check_stream(const Chain& chain) const {
+  if (is_functional()) return;
+  constexpr double share = 0.5, slack_seconds = 200e-6;
+  const double seconds = chain.pairing.candidate_seconds(), seen = duel_->stream_seconds();
+  if (seen >= share * seconds - slack_seconds) return;
+  throw Decided(Verdict::cheat, "a unit took " + std::to_string(1e3 * seconds) +
+                                    " ms, but the stream that launch() was given saw only " +
+                                    std::to_string(1e3 * seen) + " ms of it");
+}
+
 Json Lanes::speed_of_light() const {
   if (!peaks_ || report_.empty()) return nullptr;
   double best_ms = std::numeric_limits<double>::infinity();
@@ -223,6 +235,7 @@ bool Lanes::run_chain(Chain& chain) {
     run_blocks(chain);
   }
   if (chain.pair == 1 && chain.calls > 1) chain.single_call = duel_->single_call();
+  check_stream(chain);
   check_speed(chain);
   check_calls(chain);
   return true;

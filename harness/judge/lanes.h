@@ -52,6 +52,7 @@ class Lanes {
   void pool();
   void check_speed(const Chain& chain) const;
   void check_calls(const Chain& chain) const;
+  void check_stream(const Chain& chain) const;
   void check_lanes() const;
 
   const Task& task_;

@@ -14,6 +14,7 @@
 
 #ifdef KB_CUDA
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -46,6 +47,12 @@ class Reference final : public protocol::Executor {
 
   bool prepare() override { return false; }
 
+  void wake() override {
+    if (!scratch_.defined()) scratch_ = at::empty({1}, device());
+    scratch_.zero_();
+    finish();
+  }
+
   float run(uint32_t first_slot, uint32_t slots) override {
     forward(first_slot, slots);
     finish();
@@ -55,6 +62,8 @@ class Reference final : public protocol::Executor {
 #ifdef KB_CUDA
   void capture(uint32_t first_slot, uint32_t slots) override {
     graph_.reset();
+    outputs_.clear();
+    c10::cuda::CUDACachingAllocator::emptyCache();  // a graph has memory of its own
     const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool());
     try {
       forward(first_slot, slots);  // libraries set themselves up outside the graph
@@ -94,7 +103,16 @@ class Reference final : public protocol::Executor {
 #endif
   }
 
+  static at::Device device() {
+#ifdef KB_CUDA
+    return {at::kCUDA, c10::cuda::current_device()};
+#else
+    return at::kCPU;
+#endif
+  }
+
   const Task& task_;
+  Tensor scratch_;
   SizeBytes sizes_;
   std::vector<std::vector<Tensor>> arguments_;  // [slot][argument]
   std::vector<std::vector<Tensor>> outputs_;    // [slot][output]

@@ -49,6 +49,8 @@ struct RunnerSession::PageMemory {
 
 namespace {
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
 // How the kernel lists the copy in a runner's maps.
@@ -155,11 +157,16 @@ protocol::Answer RunnerSession::run(uint32_t first_slot, uint32_t slots) {
   return call(Op::run, options_.call_timeout);
 }
 
-bool RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
+std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
   page_.request.first_slot = first_slot;
   page_.request.slots = slots;
-  return call(Op::capture, options_.call_timeout).status == Status::ok;
+  const protocol::Answer answer = call(Op::capture, options_.call_timeout);
+  if (answer.status == Status::ok) return "";
+  return options_.who + " cannot be recorded as a graph: " +
+         first_line(bounded(answer.message, sizeof answer.message));
 }
+
+void RunnerSession::wake() { call(Op::wake, options_.call_timeout); }
 
 protocol::Answer RunnerSession::replay() { return call(Op::replay, options_.call_timeout); }
 

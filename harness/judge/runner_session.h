@@ -47,9 +47,11 @@ class RunnerSession {
   bool prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
-  /// Records the same calls as a graph. @return false if they cannot be recorded. @throws Decided
-  bool capture(uint32_t first_slot, uint32_t slots);
+  /// Records the same calls as a graph. @return "", or why they cannot be recorded. @throws Decided
+  std::string capture(uint32_t first_slot, uint32_t slots);
   protocol::Answer replay();
+  /// Has the device turn to the runner's process, which takes 0.1 ms after another one's turn.
+  void wake();
 
   /// Looks at what code the runner has in memory. Between two calls, outside of any timing.
   /// @throws Decided if there is a library that the candidate may not use

@@ -13,7 +13,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 2;
+inline constexpr uint32_t version = 3;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -34,6 +34,7 @@ enum class Op : uint32_t {
   run,      ///< call launch() on slots [first_slot, first_slot + slots), in order, and wait
   capture,  ///< record the same calls as one graph
   replay,   ///< launch the recorded graph and wait
+  wake,     ///< do next to nothing on the device, so that it has turned to this process
   quit,
 };
 

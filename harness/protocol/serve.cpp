@@ -44,6 +44,8 @@ void act(const Request& request, Answer& answer, Executor& executor) {
     case Op::replay:
       answer.event_ms = executor.replay();
       return;
+    case Op::wake:
+      return executor.wake();
     case Op::none:
     case Op::quit:
       return;

@@ -32,6 +32,8 @@ class Executor {
   virtual float run(uint32_t first_slot, uint32_t slots) = 0;
   virtual void capture(uint32_t first_slot, uint32_t slots) = 0;
   virtual float replay() = 0;
+  /// A kernel that does nothing to speak of, and waits for it.
+  virtual void wake() = 0;
   /// The kernel launched last, or "".
   virtual std::string last_kernel() const { return ""; }
 };

@@ -58,6 +58,7 @@ Candidate::Candidate() {
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
   check(cudaEventCreate(&start_), "creating an event");
   check(cudaEventCreate(&stop_), "creating an event");
+  check(cudaMalloc(&scratch_, 1), "allocating a byte");
   // The driver starts a thread for these when the first one comes; later no thread may start.
   check(cudaLaunchHostFunc(
             stream_, [](void*) {}, nullptr),
@@ -203,6 +204,11 @@ void Candidate::capture(uint32_t first_slot, uint32_t slots) {
 float Candidate::replay() {
   if (unit_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
   return timed([&] { check(cudaGraphLaunch(unit_, stream_), "launching the graph"); });
+}
+
+void Candidate::wake() {
+  check(cudaMemsetAsync(scratch_, 0, 1, stream_), "waking the device");
+  check(cudaDeviceSynchronize(), "waking the device");
 }
 
 std::string Candidate::last_kernel() const { return runner::last_kernel(); }

@@ -53,6 +53,7 @@ class Candidate final : public protocol::Executor {
   float run(uint32_t first_slot, uint32_t slots) override;
   void capture(uint32_t first_slot, uint32_t slots) override;
   float replay() override;
+  void wake() override;
   std::string last_kernel() const override;
 
  private:
@@ -68,6 +69,7 @@ class Candidate final : public protocol::Executor {
   Entry prepare_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  void* scratch_ = nullptr;
   std::map<uint32_t, Graph> recorded_;  ///< slot to the graph of its call
   cudaGraphExec_t unit_ = nullptr;      ///< of the calls that were captured last
   bool weight_table_ = false;

@@ -14,7 +14,7 @@ inline constexpr int shared_reserved = 1024;
 inline constexpr int threads_per_multiprocessor = 2048;
 inline constexpr int blocks_per_multiprocessor = 32;
 inline constexpr int registers = 65536;
-inline constexpr int multiprocessors = 8;
+inline constexpr int multiprocessors = 4;
 inline constexpr int capability_major = 9, capability_minor = 0;
 
 }  // namespace kb::cpu::limits

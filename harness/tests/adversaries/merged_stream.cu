@@ -1,6 +1,6 @@
 // Learns where the calls of a unit find their data; from then on the first one computes them all.
 // Task: level1/012_matmul_with_diagonal_matrices
-// Expected: cheat or incorrect
+// Expected: cheat or incorrect or runtime_error
 #include "task.h"
 
 #include <algorithm>

@@ -17,5 +17,9 @@ __global__ void relu(const float* x, float* y, int64_t n) {
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   int64_t n = s.batch_size * s.dim;
   void* arguments[] = {&x, &y, &n};
-  cudaLaunchCooperativeKernel(relu, dim3(8), dim3(64), arguments, 0, stream);
+  int device = 0, processors = 0, blocks = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, relu, 256, 0);
+  cudaLaunchCooperativeKernel(relu, dim3(processors * blocks), dim3(256), arguments, 0, stream);
 }
