@@ -45,7 +45,8 @@ void prepare_fiber(Fiber& fiber) {
 std::size_t stack_stride() { return stack_size + page; }
 
 char* map_stacks(int count) {
-  void* base = mmap(nullptr, stack_stride() * count, PROT_READ | PROT_WRITE,
+  // Only reserved: a limit on memory counts what may be written, and few blocks have most threads.
+  void* base = mmap(nullptr, stack_stride() * count, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (base == MAP_FAILED) {
     std::perror("[kb-cpu] cannot map fiber stacks");
@@ -56,7 +57,12 @@ char* map_stacks(int count) {
 
 void attach_stack(Fiber& fiber, char* stacks, int index) {
   char* low = stacks + stack_stride() * index;
-  if (guard_budget.fetch_sub(1, std::memory_order_relaxed) > 0) mprotect(low, page, PROT_NONE);
+  const bool guarded = guard_budget.fetch_sub(1, std::memory_order_relaxed) > 0;
+  if (mprotect(guarded ? low + page : low, guarded ? stack_size : stack_stride(),
+               PROT_READ | PROT_WRITE) != 0) {
+    std::perror("[kb-cpu] no memory for a fiber's stack");
+    std::abort();
+  }
   fiber.stack = low + page;
   // Stacks that start at the same offset in their pages would fight for the same cache sets.
   fiber.stack_bytes = stack_size - (index % 21) * 192;
