@@ -93,7 +93,8 @@ function(kb_add_candidate_tests name task run level)
   endforeach()
 endfunction()
 
-# Tests that hold a GPU. From CMake 3.28 on, kb.env generates the list of GPUs; before, there is one lock.
+# Tests that hold a GPU, each alone: a candidate may fill its memory. From CMake 3.28 on, kb.env generates
+# the list of GPUs; before, there is one lock.
 function(kb_use_gpu)
   if(NOT KB_BACKEND STREQUAL cuda)
     return()

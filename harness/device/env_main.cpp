@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "device/gpu.h"
+#include "device/gpu_choice.h"
 #include "result/candidate_entry.h"
 
 namespace kb {
@@ -53,45 +54,61 @@ std::string isolation(const std::filesystem::path& build_dir) {
 
 // CTest's resource specification. Without a GPU one made-up slot lets the tests start, and skip.
 Json resource_spec(const std::vector<Json>& gpus) {
+  std::vector<std::string> uuids;
+  for (const Json& gpu : gpus) uuids.push_back(gpu.at("uuid"));
+  if (uuids.empty()) uuids.push_back("none");
   Json list = Json::array();
-  for (size_t i = 0; i < std::max<size_t>(gpus.size(), 1); ++i) {
-    list.push_back({{"id", std::to_string(i)}, {"slots", 1}});
-  }
+  for (const std::string& id : resource_ids(uuids)) list.push_back({{"id", id}, {"slots", 1}});
   return {{"version", {{"major", 1}, {"minor", 0}}},
           {"local", Json::array({Json{{"gpus", list}}})}};
+}
+
+// Why these GPUs and this build do not go together; empty if they do. Tests go to any of the GPUs.
+std::string misfit(const std::vector<Json>& gpus, const std::string& built_for) {
+  const std::string built = built_for.substr(0, built_for.find_first_not_of("0123456789"));
+  std::string fitting, other;
+  for (const Json& gpu : gpus) {
+    if (gpu.at("compute_capability_digits") == built) {
+      fitting += (fitting.empty() ? "" : ",") + gpu.at("uuid").get<std::string>();
+    } else if (other.empty()) {
+      other = gpu.at("name").get<std::string>() + " is sm_" +
+              gpu.at("compute_capability_digits").get<std::string>();
+    }
+  }
+  if (other.empty()) return "";
+  return "this build is for sm_" + built + ", but " + other + ": " +
+         (fitting.empty() ? "configure with this GPU's preset (cmake --list-presets)"
+                          : "hide it with CUDA_VISIBLE_DEVICES=" + fitting);
 }
 
 int run(const std::filesystem::path& manifest_path) {
   const Json manifest = read_json(manifest_path);
   const std::filesystem::path build_dir = std::filesystem::absolute(manifest_path).parent_path();
-  const std::vector<Json> gpus = find_gpus();
+  const std::vector<Json> gpus =
+      manifest.at("backend") == "cuda" ? find_gpus() : std::vector<Json>();
   if (manifest.at("backend") == "cuda") {
     if (gpus.empty()) {
       std::cerr << "no GPU is visible: " << no_gpu_reason()
                 << "; on a machine without one use the preset cpu\n";
       return 1;
     }
-    const std::string built_for = manifest.at("cuda_architectures");
-    const std::string built_digits = built_for.substr(0, built_for.find_first_not_of("0123456789"));
-    const std::string wanted = gpus[0].at("compute_capability_digits");
-    if (built_digits != wanted) {
-      std::cerr << "this build is for sm_" << built_digits << ", but "
-                << gpus[0].at("name").get<std::string>() << " is sm_" << wanted
-                << ": configure with this GPU's preset (cmake --list-presets)\n";
+    const std::string why = misfit(gpus, manifest.at("cuda_architectures"));
+    if (!why.empty()) {
+      std::cerr << why << "\n";
       return 1;
     }
   }
-  replace_json(build_dir / "env.json",
-               {{"schema", 1},
-                {"backend", manifest.at("backend")},
-                {"sanitize", manifest.at("sanitize")},
-                {"time", utc_now()},
-                {"harness_version", manifest.at("version")},
-                {"harness_sha256", harness_sha256(build_dir)},
-                {"torch", manifest.at("torch")},
-                {"isolation", isolation(build_dir)},
-                {"host", host_facts()},
-                {"gpu", gpus.empty() || manifest.at("backend") == "cpu" ? Json() : gpus[0]}});
+  replace_json(build_dir / "env.json", {{"schema", 1},
+                                        {"backend", manifest.at("backend")},
+                                        {"sanitize", manifest.at("sanitize")},
+                                        {"time", utc_now()},
+                                        {"harness_version", manifest.at("version")},
+                                        {"harness_sha256", harness_sha256(build_dir)},
+                                        {"torch", manifest.at("torch")},
+                                        {"isolation", isolation(build_dir)},
+                                        {"host", host_facts()},
+                                        {"gpu", gpus.empty() ? Json() : gpus[0]},
+                                        {"gpus", gpus}});
   replace_json(build_dir / "gpus.json", resource_spec(gpus));
   return 0;
 }

@@ -8,8 +8,8 @@
 
 namespace kb {
 
-/// One object per visible GPU: name, uuid, capability, driver, cuda_runtime, sm_count, l2_bytes,
-/// memory_bytes. Empty on the CPU backend and where there is no GPU.
+/// One object per visible GPU, in CUDA's order: name, uuid, capability, driver, cuda_runtime,
+/// sm_count, l2_bytes, memory_bytes. Empty on the CPU backend and where there is no GPU.
 std::vector<Json> find_gpus();
 
 /// Why find_gpus() found none, in the runtime's words.

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
 
 #include <functional>
@@ -32,16 +33,18 @@ double seconds_per_call(const std::function<void()>& call) {
   return best / 1e3;
 }
 
-double attribute(cudaDeviceAttr which) {
+double attribute(cudaDeviceAttr which, int device) {
   int value = 0;
-  TORCH_CHECK(cudaDeviceGetAttribute(&value, which, 0) == cudaSuccess, "the GPU does not answer");
+  TORCH_CHECK(cudaDeviceGetAttribute(&value, which, device) == cudaSuccess,
+              "the GPU does not answer");
   return value;
 }
 
 }  // namespace
 
-Json measure_peaks() {
+Json measure_peaks(int device) {
   const at::NoGradGuard no_grad;
+  const c10::cuda::CUDAGuard current(static_cast<c10::DeviceIndex>(device));
   apply_precision("fp32");
   const auto options = at::TensorOptions(at::kFloat).device(at::kCUDA);
   size_t free = 0, total = 0;
@@ -62,16 +65,17 @@ Json measure_peaks() {
   };
   const double fp32 = product(at::kFloat), bf16 = product(at::kBFloat16);
 
+  const auto of = [device](cudaDeviceAttr which) { return attribute(which, device); };
   // Memory transfers twice per clock. 128 FMA lanes per multiprocessor from compute capability 7.5
   // on at most; tensor cores do 16 times as much, and algorithms with fewer multiplications get 4.
   const double memory_limit =
-      2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
-  const double lanes = 128 * attribute(cudaDevAttrMultiProcessorCount);
-  const double flops_limit = 16 * 4 * 2 * lanes * 1e3 * attribute(cudaDevAttrClockRate);
+      2e3 * of(cudaDevAttrMemoryClockRate) * of(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  const double lanes = 128 * of(cudaDevAttrMultiProcessorCount);
+  const double flops_limit = 16 * 4 * 2 * lanes * 1e3 * of(cudaDevAttrClockRate);
   return {{"copy_bytes_per_s", copy},         {"write_bytes_per_s", write},
           {"read_bytes_per_s", read},         {"fp32_flops_per_s", fp32},
           {"bf16_flops_per_s", bf16},         {"limit_bytes_per_s", memory_limit},
-          {"limit_flops_per_s", flops_limit}, {"l2_bytes", attribute(cudaDevAttrL2CacheSize)}};
+          {"limit_flops_per_s", flops_limit}, {"l2_bytes", of(cudaDevAttrL2CacheSize)}};
 }
 
 }  // namespace kb

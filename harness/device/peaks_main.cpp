@@ -1,5 +1,5 @@
-// kb_peaks: measures what this GPU does at best and writes peaks.json beside the manifest. Skips
-// the measurement if the file is there for the same GPU and driver.
+// kb_peaks: measures what each visible GPU does at best and writes peaks/<UUID>.json beside the
+// manifest. Skips a GPU whose file is there for the same driver.
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -10,25 +10,31 @@
 namespace kb {
 namespace {
 
+void measure(const Json& gpu, int device, const std::filesystem::path& file) {
+  const Json of = {{"uuid", gpu.at("uuid")}, {"driver", gpu.at("driver")}};
+  if (std::filesystem::exists(file) && read_json(file).value("gpu", Json()) == of) {
+    std::cout << file.string() << " is up to date\n";
+    return;
+  }
+  std::filesystem::create_directories(file.parent_path());
+  replace_json(file, {{"schema", 1},
+                      {"gpu", of},
+                      {"name", gpu.at("name")},
+                      {"time", utc_now()},
+                      {"peaks", measure_peaks(device)}});
+  std::cout << read_text(file);
+}
+
 int run(const std::filesystem::path& manifest) {
-  const std::filesystem::path file =
-      std::filesystem::absolute(manifest).parent_path() / "peaks.json";
   const std::vector<Json> gpus = find_gpus();
   if (gpus.empty()) {
     std::cerr << "no GPU is visible: " << no_gpu_reason() << "\n";
     return 1;
   }
-  const Json of = {{"uuid", gpus[0].at("uuid")}, {"driver", gpus[0].at("driver")}};
-  if (std::filesystem::exists(file) && read_json(file).value("gpu", Json()) == of) {
-    std::cout << file.string() << " is up to date\n";
-    return 0;
+  const std::filesystem::path build_dir = std::filesystem::absolute(manifest).parent_path();
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    measure(gpus[i], static_cast<int>(i), peaks_file(build_dir, gpus[i].at("uuid")));
   }
-  replace_json(file, {{"schema", 1},
-                      {"gpu", of},
-                      {"name", gpus[0].at("name")},
-                      {"time", utc_now()},
-                      {"peaks", measure_peaks()}});
-  std::cout << read_text(file);
   return 0;
 }
 
@@ -36,7 +42,7 @@ int run(const std::filesystem::path& manifest) {
 }  // namespace kb
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures the peaks of this GPU into peaks.json");
+  CLI::App app("Measures the peaks of every visible GPU into peaks/<UUID>.json");
   std::string manifest;
   app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
   CLI11_PARSE(app, argc, argv);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "device/gpu_choice.h"
 #include "judge/lanes.h"
 #include "judge/precision.h"
 #include "judge/program.h"
@@ -91,6 +92,7 @@ int time_candidate(int argc, char** argv, const Task& task) {
     return 0;
   }
   file.json()["timing"] = timing;
+  file.json()["machine"]["gpu"] = own_gpu();  // not always the one of the step before
   file.save("bench", "pass", file.json()["evidence"]);
   return 0;
 }
@@ -103,6 +105,7 @@ int bench_main(int argc, char** argv, const Task& task) {
       serve_reference(task, argv[2]);
       return 0;
     }
+    use_given_gpu();
     return time_candidate(argc, argv, task);
   } catch (const std::exception& error) {
     std::cerr << argv[0] << ": " << error.what() << "\n";

@@ -4,12 +4,11 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <optional>
 
 #include "device/gpu_state.h"
+#include "device/peaks.h"
 #include "judge/reference_runner.h"
 #include "timing/anomalies.h"
 
@@ -42,15 +41,20 @@ PairingPolicy longer(PairingPolicy policy) {
   return policy;
 }
 
+// The number of this GPU among those that tests are scheduled on.
+size_t position(const Json& gpu, const Json& gpus) {
+  size_t i = 0;
+  while (i < gpus.size() && gpus[i]["uuid"] != gpu["uuid"]) ++i;
+  return i;
+}
+
 // Judge and runners each get a core of their own, as far from those of another GPU's bench as there
 // are cores: a thread that migrates is late by more than the differences that are to be seen.
-void pin_cores(RunnerOptions& reference, RunnerOptions& candidate) {
+void pin_cores(size_t gpu, RunnerOptions& reference, RunnerOptions& candidate) {
   static const std::vector<int> cpus = allowed_cpus();
   constexpr size_t each = 3;
   if (is_functional() || cpus.size() < each + 1) return;
-  const char* gpu = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS");  // "id:1,slots:1"
-  const size_t index = gpu != nullptr ? std::strtoul(gpu + std::strlen("id:"), nullptr, 10) : 0;
-  const size_t first = 1 + index * each % (cpus.size() - each);
+  const size_t first = 1 + gpu * each % (cpus.size() - each);
   pin_to(cpus[first]);
   reference.cpu = cpus[first + 1];
   candidate.cpu = cpus[first + 2];
@@ -124,8 +128,11 @@ Json find_anomalies(const Pairing& pairing, const Json& before, const Json& afte
 
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options)
     : task_(task), entry_(entry), options_(options) {
-  const std::filesystem::path peaks = entry.build_dir / "peaks.json";
-  if (!is_functional() && std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
+  if (const Json gpu = own_gpu(); !gpu.is_null()) {
+    gpu_position_ = position(gpu, read_environment(entry.build_dir).at("gpus"));
+    const std::filesystem::path peaks = peaks_file(entry.build_dir, gpu["uuid"]);
+    if (std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
+  }
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
   if (is_functional()) return;
@@ -148,7 +155,7 @@ void Lanes::start_pair(int pair) {
     reference.who = "the reference module";
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
-  pin_cores(reference, candidate);
+  pin_cores(gpu_position_, reference, candidate);
   {
     const auto phase = phases_.in("start");
     duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next

@@ -62,6 +62,7 @@ class Lanes {
   std::unique_ptr<RunnerSession> reference_, candidate_;
   std::unique_ptr<Duel> duel_;
   std::vector<std::unique_ptr<Chain>> chains_;
+  size_t gpu_position_ = 0;  ///< among those that tests are scheduled on
   std::optional<Peaks> peaks_;
   Phases phases_;
   Work work_;

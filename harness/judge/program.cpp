@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "device/gpu.h"
 #include "judge/reference_runner.h"
 
 namespace kb {
@@ -77,6 +78,11 @@ RunnerOptions reference_runner(const ProgramOptions& options) {
   runner.who = "the reference";
   runner.call_timeout = std::chrono::seconds(120);
   return runner;
+}
+
+Json own_gpu() {
+  const std::vector<Json> gpus = find_gpus();
+  return gpus.empty() ? Json() : gpus[0];
 }
 
 bool is_functional() {

@@ -40,6 +40,9 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
 /// How the reference runner of this very program is started.
 RunnerOptions reference_runner(const ProgramOptions& options);
 
+/// The GPU that this process and its runners use, as in env.json; null on the CPU backend.
+Json own_gpu();
+
 /// The GPU-less backend, on which times mean nothing but that the path works.
 bool is_functional();
 

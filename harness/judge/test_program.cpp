@@ -8,6 +8,7 @@
 #include <iostream>
 #include <optional>
 
+#include "device/gpu_choice.h"
 #include "judge/precision.h"
 #include "judge/program.h"
 
@@ -178,6 +179,7 @@ int judge(int argc, char** argv, const Task& task) {
                     {"sets", Json::array()},
                     {"worst", nullptr}};
   judging.file.json()["category"] = task.category;
+  judging.file.json()["machine"]["gpu"] = own_gpu();
   judging.file.json()["timing"] = nullptr;
   register_steps(judging);
   // A fault of the judge's own must end the program, not look like a failed test.
@@ -191,6 +193,7 @@ int judge(int argc, char** argv, const Task& task) {
 int test_main(int argc, char** argv, const Task& task) {
   testing::InitGoogleTest(&argc, argv);
   try {
+    use_given_gpu();
     return judge(argc, argv, task);
   } catch (const std::exception& error) {
     std::cerr << argv[0] << ": " << error.what() << "\n";

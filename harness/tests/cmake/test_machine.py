@@ -110,3 +110,17 @@ def test_a_build_for_another_gpu(tmp_path: pathlib.Path) -> None:
     assert "this build is for sm_75, but" in done.stderr
     assert "is sm_90: configure with this GPU's preset" in done.stderr
     assert not (tmp_path / "env.json").exists()
+
+
+@pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="simulates a GPU on the CPU")
+def test_a_build_for_this_gpu(build: pathlib.Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    manifest |= {"backend": "cuda", "cuda_architectures": "90-real"}
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    command = [BUILD_DIR / "bin/kb_env_simulated", "--manifest", build / "manifest.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    env = json.loads((build / "env.json").read_text())
+    assert env["gpus"] == [env["gpu"]]
+    spec = json.loads((build / "gpus.json").read_text())
+    assert spec["local"] == [{"gpus": [{"id": "0", "slots": 1}]}]

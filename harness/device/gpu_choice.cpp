@@ -1,0 +1,74 @@
+// https://cmake.org/cmake/help/latest/manual/ctest.1.html#environment-variables
+#include "device/gpu_choice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace kb {
+namespace {
+
+constexpr char given_variable[] = "CTEST_RESOURCE_GROUP_0_GPUS";
+constexpr char visible_variable[] = "CUDA_VISIBLE_DEVICES";
+constexpr char uuid_start[] = "gpu_";
+
+[[noreturn]] void refuse(const std::string& resource, const std::string& why) {
+  throw std::runtime_error(std::string(given_variable) + "=" + resource + " " + why +
+                           "; use the resource specification that the test kb.env generates");
+}
+
+std::string id_of(const std::string& resource) {
+  const std::string before = "id:", after = ",slots:";
+  const size_t end = resource.find(after);
+  if (!resource.starts_with(before) || end == std::string::npos || end <= before.size()) {
+    refuse(resource, "names no GPU");
+  }
+  if (resource.find(';') != std::string::npos)
+    refuse(resource, "names several GPUs, a test uses one");
+  return resource.substr(before.size(), end - before.size());
+}
+
+}  // namespace
+
+std::vector<std::string> resource_ids(const std::vector<std::string>& uuids) {
+  if (uuids.size() == 1) return {"0"};
+  std::vector<std::string> ids;
+  for (std::string id : uuids) {
+    std::replace(id.begin(), id.end(), '-', '_');
+    std::transform(id.begin(), id.end(), id.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+std::string visible_devices(const std::string& resource,
+                            const std::optional<std::string>& visible) {
+  std::string id = id_of(resource);
+  if (id.starts_with(uuid_start)) {
+    std::replace(id.begin(), id.end(), '_', '-');
+    return "GPU" + id.substr(std::string("gpu").size());
+  }
+  constexpr size_t most_digits = 4;
+  if (id.size() > most_digits || id.find_first_not_of("0123456789") != std::string::npos) {
+    refuse(resource, "names no GPU");
+  }
+  if (!visible) return id;
+  std::istringstream list(*visible);
+  size_t position = std::stoul(id);
+  for (std::string device; std::getline(list, device, ',');) {
+    if (position-- == 0) return device;
+  }
+  refuse(resource, std::string("counts further than ") + visible_variable + "=" + *visible);
+}
+
+void use_given_gpu() {
+  const char* resource = std::getenv(given_variable);
+  if (resource == nullptr) return;
+  const char* before = std::getenv(visible_variable);
+  const auto visible = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+  setenv(visible_variable, visible_devices(resource, visible).c_str(), 1);
+}
+
+}  // namespace kb
