@@ -46,6 +46,8 @@ endfunction()
 
 add_library(kb_torch INTERFACE)
 target_include_directories(kb_torch SYSTEM INTERFACE ${KB_TORCH_ROOT}/include)
+# Some of its classes have more members without it, and the wheel was built with it.
+target_compile_definitions(kb_torch INTERFACE NDEBUG)
 kb_import_torch_library(torch_cpu)
 kb_import_torch_library(c10)
 if(KB_BACKEND STREQUAL cuda)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace kb {
 namespace {
@@ -103,6 +104,29 @@ Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
 
 }  // namespace
 
+std::string describe_worst(const TensorSpec& spec, const Comparison& c) {
+  const Worst& worst = *c.worst;
+  std::ostringstream text;
+  text.precision(7);
+  text << spec.name << "[";
+  for (size_t i = 0; i < worst.index.size(); ++i) text << (i ? ", " : "") << worst.index[i];
+  text << "] is ";
+  if (worst.reason == "unwritten") {
+    text << "not written";
+  } else {
+    text << worst.got;
+  }
+  text << " but must be " << worst.expected;
+  text.precision(3);
+  if (worst.bound > 0) text << " +- " << worst.bound;
+  if (worst.reason == "integer") {
+    text << "; " << 100 * c.error << " % of the elements are wrong";
+  } else {
+    text << "; relative error of the whole output " << c.error << ", allowed " << c.bound;
+  }
+  return text.str();
+}
+
 Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library,
                        const at::Tensor& oracle) {
   if (!at::isFloatingType(spec.dtype) || spec.numel() == 0) return {};
@@ -112,8 +136,9 @@ Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library,
   const double rms = norm / std::sqrt(static_cast<double>(spec.numel()));
   const auto relative = [](double error, double scale) { return error == 0 ? 0.0 : error / scale; };
   const double library_error = relative(std::sqrt(norms.library_squared), norm);
-  return {.relative = std::max(8 * library_error, 32 * u),
-          .per_rms = std::max(8 * relative(norms.library_max, rms), 64 * u),
+  const double relative_limit = std::max(8 * library_error, 32 * u);
+  return {.relative = relative_limit,
+          .per_rms = std::max(8 * relative(norms.library_max, rms), 12 * relative_limit),
           .per_value = 16 * u,
           .library_error = library_error};
 }

@@ -21,33 +21,9 @@ std::string describe_sizes(const Json& sizes) {
   return text;
 }
 
-std::string describe_index(const std::vector<int64_t>& index) {
-  std::string text = "[";
-  for (size_t i = 0; i < index.size(); ++i) text += (i ? ", " : "") + std::to_string(index[i]);
-  return text + "]";
-}
-
 std::string explain(const TensorSpec& spec, const Comparison& c, const std::string& set,
                     const Json& sizes) {
-  const Worst& worst = *c.worst;
-  std::ostringstream text;
-  text.precision(7);
-  text << spec.name << describe_index(worst.index) << " is ";
-  if (worst.reason == "unwritten") {
-    text << "not written";
-  } else {
-    text << worst.got;
-  }
-  text << " but must be " << worst.expected;
-  text.precision(3);
-  if (worst.bound > 0) text << " +- " << worst.bound;
-  if (worst.reason == "integer") {
-    text << "; " << 100 * c.error << " % of the elements are wrong";
-  } else {
-    text << "; relative error of the whole output " << c.error << ", allowed " << c.bound;
-  }
-  text << " (" << set << " sizes: " << describe_sizes(sizes) << ")";
-  return text.str();
+  return describe_worst(spec, c) + " (" + set + " sizes: " + describe_sizes(sizes) + ")";
 }
 
 Json to_json(const TensorSpec& spec, const Comparison& c) {

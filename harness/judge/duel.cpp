@@ -185,10 +185,8 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
           ? compare_argument(spec, got, oracle, work_->input(spec.argument_of->input, slot))
           : compare_output(spec, got, oracle, tolerance_of(spec, library, oracle));
   if (!c.worst) return;
-  throw Decided(Verdict::incorrect, "a timed call wrote a wrong '" + spec.name +
-                                        "' although checked calls were right: relative error " +
-                                        std::to_string(c.error) + ", allowed " +
-                                        std::to_string(c.bound));
+  throw Decided(Verdict::incorrect, "a timed call was wrong although checked calls were right: " +
+                                        describe_worst(spec, c));
 }
 
 // What a unit took beyond an empty one. Noise must not turn a short unit into nothing.
