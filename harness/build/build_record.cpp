@@ -54,13 +54,19 @@ std::string to_json(const BuildRecord& record) {
       record.static_constructors ? Json(*record.static_constructors) : Json();
   json["resources"] = Json::array();
   for (const KernelResources& kernel : record.resources) {
-    json["resources"].push_back({{"kernel", kernel.kernel},
-                                 {"arch", kernel.arch},
-                                 {"registers", kernel.registers},
-                                 {"spill_stores_bytes", kernel.spill_stores_bytes},
-                                 {"spill_loads_bytes", kernel.spill_loads_bytes},
-                                 {"shared_bytes", kernel.shared_bytes},
-                                 {"stack_bytes", kernel.stack_bytes}});
+    const auto sass = [&](uint32_t SassFacts::*count) {
+      return kernel.sass ? Json((*kernel.sass).*count) : Json();
+    };
+    json["resources"].push_back(
+        {{"kernel", kernel.kernel},
+         {"arch", kernel.arch},
+         {"registers", kernel.registers},
+         {"spill_stores_bytes", kernel.spill_stores_bytes},
+         {"spill_loads_bytes", kernel.spill_loads_bytes},
+         {"shared_bytes", kernel.shared_bytes},
+         {"stack_bytes", kernel.stack_bytes},
+         {"tensor_core_instructions", sass(&SassFacts::tensor_core_instructions)},
+         {"vector_load_instructions", sass(&SassFacts::vector_load_instructions)}});
   }
   // Paths and words may hold bytes that are not UTF-8; they must not make the record unreadable.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';

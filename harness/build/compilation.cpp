@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 
 #include "build_record.h"
@@ -135,7 +136,11 @@ class Compilation {
     prepare_sandbox();
     CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
     if (run.status == BuildStatus::ok) audit(&run);
-    if (!options_.cuda_check.empty()) check_cuda_syntax(&run);
+    if (!options_.cuda_check.empty()) {
+      check_cuda_syntax(&run);
+    } else if (run.status == BuildStatus::ok) {
+      read_sass(command_.object, &run.resources);
+    }
     if (run.status != BuildStatus::ok) stop_if_disk_is_full();
     record(run);
     if (run.status != BuildStatus::ok) replace_object();
@@ -167,6 +172,11 @@ class Compilation {
       check.words = options_.cuda_check;
       allow_toolchain(check, &rules);
     }
+    if (!options_.cuobjdump.empty()) {
+      const fs::path program(options_.cuobjdump);  // calls the disassembler beside it
+      rules.read_files.push_back(program);
+      rules.read_files.push_back(program.parent_path() / "nvdisasm");
+    }
     rules.read_files.push_back(command_.source);
     for (const std::string& file : command_.read_files) rules.read_files.push_back(file);
     for (const std::string& file : options_.allow_files) rules.read_files.push_back(file);
@@ -190,9 +200,19 @@ class Compilation {
     CompilerRun run;
     PtxasReader ptxas;
     HeadAndTail kept;
-    LineSplitter lines([&](std::string_view line) {
+    run.outcome = run_program(words, [&](std::string_view line) {
       if (!ptxas.take(line)) kept.add(line);
     });
+    run.diagnostics = kept.text();
+    run.resources = ptxas.kernels();
+    classify(&run, settings_, uses_cu2cpp);
+    return run;
+  }
+
+  // Runs a program under the settings' limits, in the sandbox.
+  Outcome run_program(const std::vector<std::string>& words,
+                      std::function<void(std::string_view)> on_line) {
+    LineSplitter lines(std::move(on_line));
     Launch launch;
     launch.words = words;
     launch.temporary_directory = temporary_.path();
@@ -200,14 +220,28 @@ class Compilation {
     launch.memory_bytes = settings_.memory_bytes;
     launch.file_bytes = settings_.output_bytes;
     launch.sandbox_fd = sandbox_fd_;
-    run.outcome =
+    const Outcome outcome =
         run_supervised(launch, signals_, [&](std::string_view bytes) { lines.append(bytes); });
-    if (run.outcome.interrupted_by != 0) end_interrupted(run.outcome.interrupted_by);
+    if (outcome.interrupted_by != 0) end_interrupted(outcome.interrupted_by);
     lines.finish();
-    run.diagnostics = kept.text();
-    run.resources = ptxas.kernels();
-    classify(&run, settings_, uses_cu2cpp);
-    return run;
+    return outcome;
+  }
+
+  // Facts for the author, never a verdict: whatever goes wrong here leaves them out.
+  void read_sass(const std::string& object, std::vector<KernelResources>* kernels) {
+    if (options_.cuobjdump.empty() || kernels->empty()) return;
+    SassReader sass;
+    try {
+      const Outcome outcome = run_program({options_.cuobjdump, "-sass", object},
+                                          [&](std::string_view line) { sass.take(line); });
+      if (outcome.exit_code != 0) return;
+    } catch (const std::runtime_error&) {
+      return;  // it cannot be started
+    }
+    for (KernelResources& kernel : *kernels) {
+      const auto found = sass.kernels().find(kernel.kernel);
+      if (found != sass.kernels().end()) kernel.sass = found->second;
+    }
   }
 
   std::string check_object() const { return command_.object + ".cuda_check.o"; }
@@ -259,7 +293,8 @@ class Compilation {
          {std::string("-c"), command_.source, std::string("-o"), object}) {
       words.push_back(word);
     }
-    const CompilerRun check = run_compiler(words, false);
+    CompilerRun check = run_compiler(words, false);
+    if (check.status == BuildStatus::ok) read_sass(object, &check.resources);
     remove_file(object);
     run->resources = check.resources;
     if (check.status == BuildStatus::ok) {

@@ -16,6 +16,7 @@ namespace kb {
 struct Options {
   std::string stub;                     ///< object to put in place of one that failed
   std::vector<std::string> cuda_check;  ///< nvcc command that must accept the source as well
+  std::string cuobjdump;                ///< lists the machine code, for the record; empty: none
   std::string compiler_id;              ///< for the record; empty: the program's name
   LibraryPolicy library = LibraryPolicy::none;
   std::vector<std::string> allow_read;   ///< folders a candidate may include from

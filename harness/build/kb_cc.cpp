@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   app.add_option("--stub", options.stub, "object that replaces the object of a failed candidate");
   app.add_option("--cuda-check", cuda_check,
                  "nvcc command, words separated by ';', that must accept the source as well");
+  app.add_option("--cuobjdump", options.cuobjdump, "program that lists what nvcc compiled");
   app.add_option("--policy", policy, "vendor libraries the run has declared: none, cublas, cudnn")
       ->default_val("none");
   app.add_option("--compiler-id", options.compiler_id, "name and version for the record");

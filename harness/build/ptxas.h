@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sass.h"
 
 namespace kb {
 
@@ -15,8 +18,9 @@ struct KernelResources {
   uint32_t registers = 0;
   uint64_t spill_stores_bytes = 0;
   uint64_t spill_loads_bytes = 0;
-  uint64_t shared_bytes = 0;  ///< static shared memory of a block
-  uint64_t stack_bytes = 0;   ///< local memory of a thread
+  uint64_t shared_bytes = 0;      ///< static shared memory of a block
+  uint64_t stack_bytes = 0;       ///< local memory of a thread
+  std::optional<SassFacts> sass;  ///< none where there is no cuobjdump
 };
 
 /// Reads compiler output line by line and takes out the lines that `-Xptxas -v` added.

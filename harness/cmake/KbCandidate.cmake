@@ -42,6 +42,9 @@ function(kb_set_candidate_flags name source task_dir)
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
     --allow-read ${contract})
   target_link_options(${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  if(KB_CUOBJDUMP)
+    list(APPEND launcher --cuobjdump ${KB_CUOBJDUMP})
+  endif()
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     JOB_POOL_COMPILE kb_candidates)
   if(KB_BACKEND STREQUAL cuda)

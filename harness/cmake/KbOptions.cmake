@@ -96,6 +96,13 @@ else()
   endif()
 endif()
 
+# Facts about candidates' machine code, where the CUDA toolkit has the program that lists it.
+foreach(compiler IN ITEMS ${nvcc} ${KB_NVCC})
+  cmake_path(GET compiler PARENT_PATH folder)
+  find_program(KB_CUOBJDUMP cuobjdump HINTS ${folder})
+  mark_as_advanced(KB_CUOBJDUMP)
+endforeach()
+
 find_package(Threads REQUIRED)
 
 # Compiling one candidate can take several gigabytes (CUTLASS), so memory bounds the parallelism.

@@ -7,6 +7,7 @@ from typing import Any
 
 from kb_report import metrics, write
 from kb_report.model import JUDGED, STATE_WORDS, clean, one_line
+from kb_report.occupancy import limit_of
 
 _ERROR = re.compile(r"\b(error|fatal|undefined|unsupported)\b", re.IGNORECASE)
 _WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
@@ -81,7 +82,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         "contract": correctness.get("contract"),
         "machine": (record["machine"] or "").split(" | ")[0] or None,
         "lanes": {},
-        "resources": build.get("resources") or [],
+        "resources": [r | {"occupancy_limit": limit_of(r)} for r in build.get("resources") or []],
         "speed_of_light": None,
     }
     timing = result.get("timing") or {}
@@ -162,7 +163,9 @@ def _speed(found: dict[str, Any]) -> list[str]:
                 _spills(r),
                 _fact(r, "shared_bytes", "{} bytes shared"),
                 _fact(r, "stack_bytes", "{} bytes stack"),
-                f"occupancy {100 * r['occupancy']:.0f} %" if r.get("occupancy") is not None else "",
+                f"occupancy at most {100 * r['occupancy_limit']:.0f} %"
+                if r["occupancy_limit"] is not None
+                else "",
                 _fact(r, "tensor_core_instructions", "{} tensor-core instructions"),
                 _fact(r, "vector_load_instructions", "{} vector loads"),
             ]

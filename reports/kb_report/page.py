@@ -23,6 +23,7 @@ from kb_report.model import (
     difficulty,
     one_line,
 )
+from kb_report.occupancy import limit_of
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -74,6 +75,7 @@ def environment() -> Any:
         "breakable": lambda v: markupsafe.Markup("_<wbr>").join(str(v).split("_")),
     }
     env.filters |= {name: or_none(function) for name, function in filters.items()}
+    env.globals["occupancy_limit"] = limit_of
     return env
 
 

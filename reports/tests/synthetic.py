@@ -74,6 +74,10 @@ def sha(text: str | bytes) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
+def capability_digits(gpu: dict[str, Any] | None) -> str:
+    return gpu["capability"].replace(".", "") if gpu else "90"
+
+
 def tasks_of(level: int, count: int | None = None) -> list[str]:
     return [f["task"] for f in FACTS if f["level"] == level][:count]
 
@@ -212,6 +216,7 @@ class BuildDir:
                 "resources": [
                     {
                         "kernel": f"k{entry['task'][4:]}_kernel(const float*, float*, long)",
+                        "arch": "sm_" + capability_digits(self.gpu),
                         "registers": 32,
                         "spill_stores_bytes": 0,
                         "spill_loads_bytes": 0,
@@ -396,7 +401,6 @@ def _one(build: BuildDir, fact: dict, run: str, sample: str | None, skill: float
         r["registers"] = rng.choice([16, 24, 32, 40, 64, 96, 128, 255])
         r["spill_stores_bytes"] = r["spill_loads_bytes"] = 48 if r["registers"] == 255 else 0
         r["shared_bytes"] = rng.choice([0, 0, 4096, 16384, 49152])
-        r["occupancy"] = min(1.0, 32 / r["registers"])
         r["tensor_core_instructions"] = rng.choice([0, 0, 0, 64])
         r["vector_load_instructions"] = rng.choice([0, 4, 8])
     value["build"]["seconds"] = round(rng.uniform(0.7, 2.9), 2)

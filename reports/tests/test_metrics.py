@@ -8,6 +8,7 @@ import pytest
 
 from kb_report import metrics
 from kb_report.metrics import Outcome
+from kb_report.occupancy import occupancy_limit
 from kb_report.stats import (
     geo_mean_interval,
     holm,
@@ -155,6 +156,19 @@ def test_mcnemar_holm_ranks_tau_spread():
     assert log_spread([1.0]) == 0
     assert log_spread([1.0, math.e]) == pytest.approx(math.sqrt(0.5))
     assert log_error(1.0, math.exp(2.5758293), 0.99) == pytest.approx(1.0)
+
+
+# NVIDIA's occupancy calculator, at the size of blocks that is best for each.
+@pytest.mark.parametrize(
+    ("arch", "registers", "shared", "limit"),
+    [("sm_90", 32, 0, 1.0), ("sm_90", 33, 0, 0.75), ("sm_90", 64, 0, 0.5),
+     ("sm_90", 128, 0, 0.25), ("sm_90", 255, 0, 0.125), ("sm_90a", 64, 0, 0.5),
+     ("sm_89", 40, 0, 1.0), ("sm_89", 64, 0, 32 / 48), ("sm_75", 64, 0, 1.0),
+     ("sm_90", 32, 48 << 10, 1.0), ("sm_90", 32, 227 << 10, 0.5), ("sm_80", 32, 100 << 10, 0.5),
+     ("sm_35", 32, 0, None), (None, 32, 0, None), ("sm_90", None, 0, None)],
+)  # fmt: skip
+def test_occupancy_limit(arch, registers, shared, limit):
+    assert occupancy_limit(arch, registers, shared) == limit
 
 
 # Quantiles of Student's t, two-sided 95 % and 99 %, as printed in every table of it.

@@ -7,7 +7,7 @@ namespace {
 class CudaCheck : public Workspace {
  protected:
   // Compiles the good candidate with a CPU compiler and a check that end with these exit codes.
-  Ending compile(int cpu_exit_code, int check_exit_code) const {
+  Ending compile(int cpu_exit_code, int check_exit_code, const Words& more = {}) const {
     write("src/candidate.cu", good_candidate);
     Words command = gxx_command();
     if (cpu_exit_code != 0) {
@@ -21,7 +21,9 @@ class CudaCheck : public Workspace {
         "echo \"ptxas info    : Compiling entry function '_Z1kv' for 'sm_80'\"\n"
         "echo 'ptxas info    : Used 7 registers, 16 bytes smem'\necho 'the check: error'\nexit " +
             std::to_string(check_exit_code) + "\n");
-    return run(kb_cc(command, {"--cuda-check", check + ";-DA=1;-Ione two"}));
+    Words options{"--cuda-check", check + ";-DA=1;-Ione two"};
+    options.insert(options.end(), more.begin(), more.end());
+    return run(kb_cc(command, options));
   }
 };
 
@@ -35,6 +37,25 @@ TEST_F(CudaCheck, AcceptedByBoth) {
   EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two -c " + path("src/candidate.cu").string() +
                                        " -o obj/candidate.o.cuda_check.o\n");
   EXPECT_FALSE(exists("obj/candidate.o.cuda_check.o"));
+}
+
+TEST_F(CudaCheck, MachineCodeIsDescribedWhereItCanBeListed) {
+  const std::string lister = write_script(
+      "cuobjdump",
+      "[ \"$1 $2\" = '-sass obj/candidate.o.cuda_check.o' ] && [ -s \"$2\" ] || exit 1\n"
+      "echo 'Function : _Z1kv'\necho '/*0000*/ LDG.E.64 R2, desc[UR4][R2.64] ;'\n");
+  compile(0, 0, {"--cuobjdump", lister});
+  const nlohmann::json kernel = record()["resources"].at(0);
+  EXPECT_EQ(kernel["vector_load_instructions"], 1) << record().dump(1);
+  EXPECT_EQ(kernel["tensor_core_instructions"], 0);
+}
+
+TEST_F(CudaCheck, MachineCodeThatCannotBeListedIsNoFailure) {
+  compile(0, 0, {"--cuobjdump", write_script("cuobjdump", "echo 'Function : _Z1kv'\nexit 1\n")});
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+  EXPECT_TRUE(record()["resources"].at(0)["vector_load_instructions"].is_null());
+  compile(0, 0, {"--cuobjdump", path("missing").string()});
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
 }
 
 TEST_F(CudaCheck, RefusedByNvccOnly) {

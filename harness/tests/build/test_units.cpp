@@ -126,6 +126,32 @@ TEST(Ptxas, ReadsKernelsAndLeavesOtherLines) {
   EXPECT_EQ(kernel.shared_bytes, 4096u);
 }
 
+TEST(Sass, CountsWhatAKernelUses) {
+  SassReader reader;
+  for (const char* line :
+       {"        /*0000*/                   LDG.E.128 R8, desc[UR4][R2.64] ;  /* before any kernel "
+        "*/",
+        "\t\tFunction : _Z1kPf", "\t.headerflags\t@\"EF_CUDA_SM90\"",
+        "        /*0100*/                   LDG.E.128 R8, desc[UR4][R2.64] ;  /* 0x00 */",
+        "                                                                     /* 0x0000LDG.E.64 */",
+        "        /*0110*/               @!P0 LDG.E.64.CONSTANT R8, desc[UR4][R2.64] ;",
+        "        /*0120*/                   LDG.E R4, desc[UR4][R8.64] ;",
+        "        /*0130*/                   LDGSTS.E.BYPASS.LTC128B.128 [R5], desc[UR4][R8.64] ;",
+        "        /*0140*/                   LDG.E.LTC128B R5, desc[UR4][R8.64] ;",
+        "        /*0150*/                   STG.E.128 desc[UR4][R8.64], R4 ;",
+        "        /*0160*/                   LDS.128 R4, [R5] ;",
+        "        /*0170*/                   HMMA.16816.F32 R16, R4.reuse, R12, RZ ;",
+        "        /*0180*/              @UP0 HGMMA.64x64x16.F32 R24, gdesc[UR4], R24 ;",
+        "        /*0190*/                   FFMA R4, R4, R5, R6 ;", "\t\tFunction : helper",
+        "        /*0000*/                   EXIT;", "        /* not", "        /*0010*/ @P0"}) {
+    reader.take(line);
+  }
+  ASSERT_EQ(reader.kernels().size(), 2u);
+  EXPECT_EQ(reader.kernels().at("k(float*)").vector_load_instructions, 3u);
+  EXPECT_EQ(reader.kernels().at("k(float*)").tensor_core_instructions, 2u);
+  EXPECT_EQ(reader.kernels().at("helper").vector_load_instructions, 0u);
+}
+
 TEST(CompileCommand, GxxBehindCu2cpp) {
   const auto command = parse_compile_command({"/b/cu2cpp", "/usr/bin/g++", "-Dx=1", "-I", "a.cpp",
                                               "-include", "e.h", "-MD", "-MT", "o/c.o", "-MF",
