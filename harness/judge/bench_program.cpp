@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "build/sha256.h"
 #include "device/gpu_choice.h"
 #include "judge/lanes.h"
 #include "judge/precision.h"
@@ -39,10 +40,23 @@ int keep_verdict(ResultFile& file, const Decided& decided) {
   return decided.verdict == Verdict::skipped ? exit_skipped : 1;
 }
 
-void append_report(const std::filesystem::path& path, const std::string& candidate,
-                   const Json& timing) {
-  Json line = {{"candidate", candidate}, {"time", utc_now()}};
-  line.update(timing);
+// One line, so that processes may write to the same file at the same time.
+void append_report(const ProgramOptions& options, const CandidateEntry& entry, const Lanes& lanes) {
+  const bool identical = !options.reference_module.empty() &&
+                         file_sha256(options.reference_module) == file_sha256(entry.module);
+  Json line = {{"candidate", entry.name},
+               {"identical", identical},
+               {"time", utc_now()},
+               {"lanes", Json::object()}};
+  for (const auto& [lane, report] : lanes.report().items()) {
+    Json& out = line["lanes"][lane];
+    for (const char* key : {"reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "blocks",
+                            "pairs", "calls_per_unit", "anomalies"}) {
+      out[key] = report.at(key);
+    }
+    out["verdict"] = report.at("verdict").at("1");
+  }
+  const std::filesystem::path& path = options.report;
   std::ofstream out(path, std::ios::app);
   out << line.dump() << "\n";
   if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
@@ -88,7 +102,7 @@ int time_candidate(int argc, char** argv, const Task& task) {
                        {"wall_seconds", lanes.phases().seconds()}};
   print(options.candidate, lanes.report());
   if (!options.report.empty()) {
-    append_report(options.report, options.candidate, timing);
+    append_report(options, file.entry(), lanes);
     return 0;
   }
   file.json()["timing"] = timing;

@@ -1,4 +1,4 @@
-"""The command line: `kb-report rollup|compare|merge|gate|feedback|export|screenshot`."""
+"""The command line: `kb-report rollup|compare|merge|gate|feedback|export|timer|screenshot`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from kb_report import (
     rollup,
     screenshot,
     tables,
+    timer,
     upstream,
     write,
 )
@@ -109,6 +110,10 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, required=True, metavar="DIR")
     p.set_defaults(run=_export)
 
+    p = commands.add_parser("timer", help="sum up what tools/measure-timing measured")
+    p.add_argument("file", type=Path, metavar="FILE.jsonl", help="FILE.json and .md go beside it")
+    p.set_defaults(run=_timer)
+
     p = commands.add_parser("screenshot", help="save pictures of the page for documents")
     p.add_argument("source", type=Path, metavar="PATH", help=source)
     p.add_argument(
@@ -188,6 +193,14 @@ def _feedback(args: argparse.Namespace) -> int:
         raise ReportError(f"{args.source} has no candidate {args.name}")
     found = feedback.document(record)
     print(write.as_json(found) if args.json else feedback.markdown(found), end="")
+    return model.OK
+
+
+def _timer(args: argparse.Namespace) -> int:
+    found = timer.summary(timer.read(args.file))
+    print(timer.markdown(found), end="")
+    write.write_atomic(args.file.with_suffix(".json"), write.as_json(found))
+    write.write_atomic(args.file.with_suffix(".md"), timer.markdown(found))
     return model.OK
 
 

@@ -1,0 +1,116 @@
+"""How good the timer is: what `tools/measure-timing` measured, summed up.
+
+Each line of such a file is one process that timed a module against another one: the same code
+(`identical`, an A/A run) or a known slow-down of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from kb_report.model import ReportError
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file. Raises ReportError with the number of a line that is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise ReportError(f"cannot read {path}: {e.strerror}") from None
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            record = json.loads(line)
+            record["candidate"], record["identical"], record["lanes"]
+        except (ValueError, TypeError, KeyError):
+            raise ReportError(
+                f"{path}:{number} is no line of tools/measure-timing; remove it or measure again"
+            ) from None
+        lines.append(record)
+    if not lines:
+        raise ReportError(f"{path} is empty: run tools/measure-timing first")
+    return lines
+
+
+def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Per lane: A/A runs over all tasks, and what became of each known slow-down.
+
+    The coefficient of variation is that of one task's estimates over its processes, with n - 1;
+    percentiles are over tasks.
+    """
+    lanes: dict[str, Any] = {}
+    for lane in sorted({name for line in lines for name in line["lanes"]}):
+        same, slowed = defaultdict(list), defaultdict(list)
+        for line in lines:
+            if lane not in line["lanes"]:
+                continue
+            found = line["lanes"][lane]
+            run, task = line["candidate"].rsplit(".level", 1)
+            (same[task] if line["identical"] else slowed[run]).append(found)
+        lanes[lane] = {
+            "identical": _identical(same) if same else None,
+            "slowed": {run: _decided(runs) for run, runs in sorted(slowed.items())},
+        }
+    return {"runs": len(lines), "lanes": lanes}
+
+
+def _decided(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    verdicts = [run["verdict"] for run in runs]
+    return {
+        "runs": len(runs),
+        **{word: verdicts.count(word) for word in ("WIN", "LOSS", "UNDECIDED")},
+        "mean": math.exp(statistics.fmean(math.log(run["speedup"]) for run in runs)),
+    }
+
+
+def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    every = [run for runs in tasks.values() for run in runs]
+    variations = sorted(
+        statistics.stdev(r["speedup"] for r in runs) / statistics.fmean(r["speedup"] for r in runs)
+        for runs in tasks.values()
+        if len(runs) > 1
+    )
+    means = {
+        task: math.exp(statistics.fmean(math.log(r["speedup"]) for r in runs))
+        for task, runs in tasks.items()
+    }
+    farthest = max(means, key=lambda task: abs(math.log(means[task])))
+    return {
+        "tasks": len(tasks),
+        **_decided(every),
+        "variation_median": statistics.median(variations) if variations else None,
+        "variation_p90": variations[math.ceil(0.9 * len(variations)) - 1] if variations else None,
+        "variation_max": variations[-1] if variations else None,
+        "farthest_mean": {"task": "level" + farthest, "mean": means[farthest]},
+    }
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """The summary as a table for documents."""
+    out = [
+        "| lane | pair | tasks | processes | WIN | LOSS | UNDECIDED | mean speed-up | CV median | CV p90 | CV max |",  # noqa: E501
+        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for lane, groups in found["lanes"].items():
+        if groups["identical"]:
+            out.append(_row(lane, "identical", groups["identical"]))
+        out += [_row(lane, run, decided) for run, decided in groups["slowed"].items()]
+    return "\n".join(out) + "\n"
+
+
+def _row(lane: str, pair: str, found: dict[str, Any]) -> str:
+    def percent(name: str) -> str:
+        value = found.get(name)
+        return "" if value is None else f"{100 * value:.3f} %"
+
+    cells = [
+        lane, pair, str(found.get("tasks", "")), str(found["runs"]), str(found["WIN"]),
+        str(found["LOSS"]), str(found["UNDECIDED"]), f"{found['mean']:.5f}",
+        percent("variation_median"), percent("variation_p90"), percent("variation_max"),
+    ]  # fmt: skip
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,70 @@
+"""The summary of timer measurements against numbers worked out by hand."""
+
+import json
+import math
+
+import pytest
+
+from kb_report import cli, timer
+from kb_report.model import ReportError
+
+
+def line(candidate, speedup, verdict, identical=True, lane="eager"):
+    return {
+        "candidate": candidate,
+        "identical": identical,
+        "lanes": {lane: {"speedup": speedup, "verdict": verdict}},
+    }
+
+
+LINES = [
+    line("seed.level1.019_relu", 1.00, "UNDECIDED"),
+    line("seed.level1.019_relu", 1.02, "WIN"),
+    line("seed.level1.040_layer_norm", 1.00, "UNDECIDED"),
+    line("seed.level1.040_layer_norm", 1.00, "UNDECIDED"),
+    line("slowed.p2.level1.019_relu", 0.98, "LOSS", identical=False),
+    line("slowed.p2.level1.019_relu", 0.97, "LOSS", identical=False),
+    line("seed.level1.019_relu", 0.99, "LOSS", lane="graph"),
+]
+
+
+def test_identical_code():
+    found = timer.summary(LINES)["lanes"]["eager"]["identical"]
+    assert (found["tasks"], found["runs"]) == (2, 4)
+    assert (found["WIN"], found["LOSS"], found["UNDECIDED"]) == (1, 0, 3)
+    assert found["mean"] == pytest.approx(1.02 ** (1 / 4))
+    # 1.00 and 1.02: mean 1.01, deviation 0.02 / sqrt(2); the other task does not vary.
+    of_relu = 0.02 / math.sqrt(2) / 1.01
+    assert found["variation_median"] == pytest.approx(of_relu / 2)
+    assert found["variation_p90"] == found["variation_max"] == pytest.approx(of_relu)
+    assert found["farthest_mean"]["task"] == "level1.019_relu"
+    assert found["farthest_mean"]["mean"] == pytest.approx(math.sqrt(1.02))
+
+
+def test_slow_downs_and_lanes_stand_apart():
+    lanes = timer.summary(LINES)["lanes"]
+    slowed = lanes["eager"]["slowed"]["slowed.p2"]
+    assert (slowed["runs"], slowed["LOSS"]) == (2, 2)
+    assert slowed["mean"] == pytest.approx(math.sqrt(0.98 * 0.97))
+    assert lanes["graph"]["identical"]["runs"] == 1
+    assert lanes["graph"]["identical"]["variation_max"] is None
+    table = timer.markdown(timer.summary(LINES))
+    assert "| eager | identical | 2 | 4 | 1 | 0 | 3 |" in table
+    assert "| eager | slowed.p2 |  | 2 | 0 | 2 | 0 |" in table
+
+
+def test_command_writes_both_files(tmp_path, capsys):
+    path = tmp_path / "timer.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in LINES))
+    assert cli.main(["timer", str(path)]) == 0
+    assert "identical" in capsys.readouterr().out
+    assert json.loads((tmp_path / "timer.json").read_text())["runs"] == len(LINES)
+    assert (tmp_path / "timer.md").read_text().startswith("| lane |")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"candidate": "x"}'])
+def test_other_files_are_refused(tmp_path, text):
+    path = tmp_path / "timer.jsonl"
+    path.write_text(text)
+    with pytest.raises(ReportError, match="timer.jsonl"):
+        timer.read(path)
