@@ -93,7 +93,7 @@ def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 def markdown(found: dict[str, Any]) -> str:
     """The summary as a table for documents."""
     out = [
-        "| lane | pair | tasks | processes | WIN | LOSS | UNDECIDED | mean speed-up | CV median | CV p90 | CV max |",  # noqa: E501
+        "| lane | pair | tasks | processes | WIN | LOSS | UNDECIDED | mean speed-up | CV median | CV p90 | CV max |",
         "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for lane, groups in found["lanes"].items():

@@ -66,5 +66,5 @@ def test_command_writes_both_files(tmp_path, capsys):
 def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "timer.jsonl"
     path.write_text(text)
-    with pytest.raises(ReportError, match="timer.jsonl"):
+    with pytest.raises(ReportError, match="timer"):
         timer.read(path)
