@@ -197,7 +197,7 @@ def _level(sides: list[Side], level: int, lane: str) -> dict[str, Any]:
         "functional": functional,
         "sides": summaries,
         "pairs": [
-            _pair(sides[0], sides[i], outcomes[0], outcomes[i], level, functional)
+            _pair(sides[0], sides[i], outcomes[0], outcomes[i], level, lane, functional)
             for i in range(1, len(sides))
         ],
         "spread": _spread(sides, outcomes, tasks),
@@ -209,7 +209,13 @@ def _timed(o: Outcome) -> bool:
 
 
 def _pair(
-    a: Side, b: Side, outs_a: list[Outcome], outs_b: list[Outcome], level: int, functional: bool
+    a: Side,
+    b: Side,
+    outs_a: list[Outcome],
+    outs_b: list[Outcome],
+    level: int,
+    lane: str,
+    functional: bool,
 ) -> dict[str, Any]:
     """B against A over the tasks of a level."""
     found: dict[str, Any] = {
@@ -226,8 +232,8 @@ def _pair(
         if not (_timed(oa) and _timed(ob)):
             continue
         value, lo, hi = stats.ratio_interval((oa.speedup, oa.lo, oa.hi), (ob.speedup, ob.lo, ob.hi))
-        ms_a = write.lane_ms(a.records[(level, oa.task)])
-        ms_b = write.lane_ms(b.records[(level, ob.task)])
+        ms_a = write.lane_ms(a.records[(level, oa.task)], lane)
+        ms_b = write.lane_ms(b.records[(level, ob.task)], lane)
         rows.append(
             {
                 "task": oa.task,

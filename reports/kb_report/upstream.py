@@ -9,7 +9,7 @@ from typing import Any
 
 from kb_report import metrics, write
 from kb_report.load import BadFile, read_json
-from kb_report.model import ReportError, Suite, natural_key, task_facts, task_number
+from kb_report.model import PRIMARY_LANE, ReportError, Suite, natural_key, task_facts, task_number
 
 
 def read_baseline(path: Path) -> dict[str, Any]:
@@ -103,8 +103,7 @@ def eval_results(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]
             "runtime_stats": {},
         }
         if ms is not None:
-            lanes = c["result"]["timing"]["lanes"]
-            lane = lanes.get("eager") or next(iter(lanes.values()))
+            lane = c["result"]["timing"]["lanes"][PRIMARY_LANE]
             entry["runtime_stats"] = {
                 "mean": ms,
                 "num_trials": lane.get("blocks"),
@@ -185,12 +184,13 @@ def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
 
 def google_benchmark(record: dict[str, Any], suite: Suite) -> dict[str, Any] | None:
     """A candidate's times as Google Benchmark writes them; None without a GPU measurement."""
-    if write.lane_ms(record) is None:
-        return None
     result = record["result"]
+    lanes = ((result or {}).get("timing") or {}).get("lanes")
+    if not lanes or not metrics.outcome(record).correct or metrics.is_functional(result):
+        return None
     host = suite.machine.get("host") or {}
     rows = []
-    for lane, t in result["timing"]["lanes"].items():
+    for lane, t in lanes.items():
         for who in ("reference", "candidate"):
             name = f"{record['name']}/{lane}/{who}"
             row: dict[str, Any] = {

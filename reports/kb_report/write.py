@@ -144,14 +144,13 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def lane_ms(record: dict[str, Any]) -> float | None:
-    """Measured time of a correct candidate in ms, in the primary lane if there; None without."""
+def lane_ms(record: dict[str, Any], lane: str = PRIMARY_LANE) -> float | None:
+    """Measured time of a correct candidate in a lane, in ms; None without."""
     result = record["result"]
     if not metrics.outcome(record).correct or metrics.is_functional(result):
         return None
     lanes = (result.get("timing") or {}).get("lanes") or {}
-    lane = lanes.get(PRIMARY_LANE) or next(iter(lanes.values()), None)
-    return lane["candidate_ms"] if lane else None
+    return lanes[lane]["candidate_ms"] if lane in lanes else None
 
 
 def escape_markdown(text: str | None, limit: int = 160) -> str:

@@ -68,7 +68,35 @@ def test_compare_gpus(tmp_path, capsys):
     pair = next(p for p in doc["levels"][0]["pairs"] if p["b"] == "seed NVIDIA L40S")
     assert not pair["same_machine"] and pair["geo_mean_time_ratio"]["value"] < 0.5
     assert "rank by fast_1, level 1, NVIDIA L40S" in capsys.readouterr().out
+    row = pair["tasks"][0]
+    times = [
+        next(
+            json.loads(b.path(c["result"]).read_text())["timing"]["lanes"]["eager"]["candidate_ms"]
+            for c in b.candidates
+            if (c["run"], c["task"]) == ("seed", row["task"])
+        )
+        for b in (a, b)
+    ]
+    assert row["time_ratio"] == pytest.approx(times[0] / times[1])
+    assert row["ratio"] == pytest.approx(row["b"] / row["a"])
     assert "Ranks by fast" in (out / "compare.html").read_text()
+
+
+def test_compare_uses_one_lane_throughout(tmp_path):
+    builds = [suite(tmp_path / x, {0: 2.0}) for x in "ab"]
+    for build, ms in zip(builds, (3.0, 6.0)):
+        entry = build.candidates[0]
+        value = json.loads(build.path(entry["result"]).read_text())
+        eager = value["timing"]["lanes"]["eager"]
+        value["timing"]["lanes"]["graph"] = eager | {"candidate_ms": ms, "speedup": 1.0 / ms}
+        value["timing"]["lanes"]["graph"] |= {"ci_lo": 0.9 / ms, "ci_hi": 1.1 / ms}
+        build.write(entry["result"], value)
+    out = tmp_path / "out"
+    roots = [str(b.root) for b in builds]
+    assert main(["compare", *roots, "--lane", "graph", "--out", str(out)]) == 0
+    doc = json.loads((out / "compare.json").read_text())
+    row = doc["levels"][0]["pairs"][0]["tasks"][0]
+    assert (row["ratio"], row["time_ratio"]) == pytest.approx((0.5, 0.5))
 
 
 def test_compare_names_one_run_and_sample(tmp_path, capsys):

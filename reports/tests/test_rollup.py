@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from kb_report import schema
+from kb_report import metrics, model, schema
 from kb_report.cli import main
 from synthetic import BuildDir, sha, tasks_of
 
@@ -60,6 +60,9 @@ def test_table_by_hand(hand, capsys):
     assert lane["geo_mean_speedup_faster"] == pytest.approx((2.5 * 1.01 * 1.6) ** (1 / 3))
     assert lane["mean_speedup_correct"] == pytest.approx((2.5 + 1.01 + 0.9 + 1.6) / 4)
     assert lane["fast_p_area_point"] == pytest.approx((2 + 1.01 + 0.9 + 1.6) / 20)
+    # Limits: 2.25 .. 2.75, 0.9898 .. 1.0302, 0.882 .. 0.918, 1.44 .. 1.76; each at most 2.
+    assert lane["fast_p_area_lower"] == pytest.approx((2 + 0.9898 + 0.882 + 1.44) / 20)
+    assert lane["fast_p_area_upper"] == pytest.approx((2 + 1.0302 + 0.918 + 1.76) / 20)
     assert row["verdicts"] == {"pass": 5, "incorrect": 1, "compile_error": 1}
     assert row["not_provided"] == hand.levels[1][8:]
     assert [x["state"] for x in row["not_judged"]] == ["no_result"]
@@ -72,6 +75,57 @@ def test_table_by_hand(hand, capsys):
     assert f"not judged (no result): 1: {hand.levels[1][7]}" in out
     assert f"not provided: 2: {', '.join(hand.levels[1][8:])}" in out
     assert out.rstrip().splitlines()[-1].startswith("report: ")
+
+
+def test_groups_by_hand(tmp_path):
+    """Two tasks of one operator in different categories, one of two operators."""
+    tasks = ["019_relu", "023_softmax", "041_max_pooling_1d", "096_huber_loss"]
+    facts = {t: (model.task_facts(1, t)["category"], model.difficulty(1, t)) for t in tasks}
+    build = BuildDir(tmp_path / "h200", levels={1: tasks})
+    build.result(build.add(tasks[0]), "pass", 2.0)
+    build.result(build.add(tasks[1]), "pass", 0.5)
+    build.result(build.add(tasks[2]), "incorrect")
+    build.finish()
+    row = row_of(rollup(build)[1])
+    for key, of in (("categories", 0), ("difficulties", 1)):
+        assert {g["name"] for g in row[key]} == {f[of] for f in facts.values()}
+        for g in row[key]:
+            mine = [t for t in tasks if facts[t][of] == g["name"]]
+            right = sum(t in tasks[:2] for t in mine)
+            assert (g["n"], g["correct"]) == (len(mine), right)
+            f = g["lanes"]["eager"]["fast_p"]["1"]
+            assert (f["wins"], f["value"]) == (tasks[0] in mine, (tasks[0] in mine) / len(mine))
+        assert sum(g["n"] for g in row[key]) == 4
+
+
+def test_resources_and_speed_of_light_by_hand(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "pass", 2.0)
+    value["build"]["resources"] = [
+        {"kernel": "a", "registers": 40, "spill_stores_bytes": 8, "spill_loads_bytes": 4},
+        {"kernel": "b", "registers": 96, "spill_stores_bytes": 0, "spill_loads_bytes": 16},
+    ]
+    value["timing"]["speed_of_light"] = {"floor_ms": 0.2, "fraction": 0.4, "bound": "memory"}
+    build.write(entry["result"], value)
+    build.finish()
+    assert rollup(build)[0] == 0
+    reports = build.root / "reports"
+    line = next(csv.DictReader((reports / "results.csv").open()))
+    assert (line["max_registers"], line["spill_bytes"]) == ("96", "28")
+    assert line["speed_of_light_fraction"] == "0.4"
+    text = (reports / f"feedback/seed/level1/{entry['task']}.md").read_text()
+    assert "40 % of what this GPU allows, least possible time 0.2 ms, bound by memory" in text
+
+
+def test_every_metric_is_defined():
+    """docs/metrics.md names every number of results.json that is no plain count of tasks."""
+    text = (schema.SCHEMA_DIR.parent.parent / "docs/metrics.md").read_text()
+    o = metrics.Outcome("t", True, True, True, "pass", 2.0, 1.9, 2.1)
+    names = set(metrics.lane_summary([o], 1)) | set(metrics.fast_p([o], 1, 1.0))
+    names |= set(metrics.over_samples({"t": [o]}, 1, 1, False))
+    names |= set(metrics.over_turns({"t": [o]}, 1, 1, False)) | {"fast_0_wilson95"}
+    assert {n for n in names if f"`{n}`" not in text} == {"timed"} and "| timed |" in text
 
 
 def test_files_agree_with_each_other_and_with_the_schema(hand):
@@ -432,6 +486,8 @@ def test_samples(tmp_path, capsys):
     over = level["over_samples"]
     assert over["pass_at_k"] == pytest.approx({"1": 0.25, "2": (1 - 1 / 6) / 2, "4": 0.5})
     assert over["fast_p_at_k"]["1"] == pytest.approx({"1": 0.125, "2": 0.25, "4": 0.5})
+    # At p = 0.5 the second sample, exactly 0.5, is no point above it; the first is one.
+    assert over["fast_p_point_at_k"]["0.5"] == pytest.approx({"1": 0.125, "2": 0.25, "4": 0.5})
     assert schema.check(doc, "results") == []
     assert "pass@k" in capsys.readouterr().out
 
