@@ -85,10 +85,11 @@ function(kb_add_candidate_tests name task run level)
     SKIP_RETURN_CODE 77 TIMEOUT 600)
   set_tests_properties(${name}.bench PROPERTIES LABELS "level${level};${run};bench"
     FIXTURES_REQUIRED "kb.env;kb.peaks;kb.report;${name}.right" SKIP_RETURN_CODE 77 TIMEOUT 900)
+  set(environment "KB_SIZES=${KB_SIZES}")
   if(KB_REQUIRE_ISOLATION)
-    set_tests_properties(${name}.correct ${name}.bench PROPERTIES
-      ENVIRONMENT KB_REQUIRE_ISOLATION=${KB_REQUIRE_ISOLATION})
+    list(APPEND environment "KB_REQUIRE_ISOLATION=${KB_REQUIRE_ISOLATION}")
   endif()
+  set_tests_properties(${name}.correct ${name}.bench PROPERTIES ENVIRONMENT "${environment}")
   kb_use_gpu(${name}.correct ${name}.bench)
   # Whoever else judges this candidate (kb.example.*) writes the same result file.
   foreach(step IN ITEMS build correct bench)

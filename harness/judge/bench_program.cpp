@@ -11,6 +11,7 @@
 #include "build/sha256.h"
 #include "device/gpu_choice.h"
 #include "judge/lanes.h"
+#include "judge/memory.h"
 #include "judge/precision.h"
 #include "judge/program.h"
 #include "judge/reference_runner.h"
@@ -62,11 +63,13 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
   if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-int time_candidate(int argc, char** argv, const Task& task) {
+int time_candidate(int argc, char** argv, const Task& declared) {
   ProgramOptions options;
-  CLI::App app("Times one candidate of " + task.name);
+  CLI::App app("Times one candidate of " + declared.name);
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
+  const FullSizes full(options.sizes);
+  const Task task = full.scaled(declared);
 
   own_descendants();
   const at::NoGradGuard no_grad;
@@ -95,7 +98,7 @@ int time_candidate(int argc, char** argv, const Task& task) {
     lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
   }
   const Json timing = {{"functional", is_functional()},
-                       {"sizes", is_functional() ? "smoke" : "full"},
+                       {"sizes", is_functional() ? "smoke" : full.name(declared)},
                        {"lanes", lanes.report()},
                        {"missing_lanes", lanes.missing()},
                        {"speed_of_light", lanes.speed_of_light()},

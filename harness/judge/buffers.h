@@ -52,6 +52,8 @@ class SharedMemory {
   /// The descriptor that a runner inherits as protocol::data_fd.
   virtual int descriptor() const = 0;
   virtual at::Device device() const = 0;
+  /// Bytes that can still be allocated on the device; no limit is known on the CPU backend.
+  virtual int64_t available_bytes() const = 0;
   /// Waits for what is queued on the device: a runner's context does not wait for the judge's.
   virtual void finish() const = 0;
   /// Gives memory that only waits for its next use back to the device, for the runners.

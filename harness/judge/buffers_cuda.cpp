@@ -54,6 +54,12 @@ class CudaMemory final : public SharedMemory {
   int descriptor() const override { return fd_; }
   at::Device device() const override { return {at::kCUDA, c10::cuda::current_device()}; }
   void release_unused() const override { c10::cuda::CUDACachingAllocator::emptyCache(); }
+  int64_t available_bytes() const override {
+    release_unused();
+    size_t free = 0, total = 0;
+    TORCH_CHECK(cudaMemGetInfo(&free, &total) == cudaSuccess, "the GPU does not answer");
+    return static_cast<int64_t>(free);
+  }
   void finish() const override { c10::cuda::device_synchronize(); }
 
  private:

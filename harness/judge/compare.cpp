@@ -51,10 +51,10 @@ at::Tensor flat_slice(const at::Tensor& t, int64_t first, int64_t count) {
 // Infinities and NaN are compared by position; in sums they count as zero.
 at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
 
-double squared_norm(const at::Tensor& t) {
+double squared_norm(const Expected& values) {
   double sum = 0;
-  for_slices(t.numel(), [&](int64_t first, int64_t count) {
-    sum += finite(flat_slice(t, first, count).to(at::kDouble)).square_().sum().item<double>();
+  for_slices(values.numel(), [&](int64_t first, int64_t count) {
+    sum += finite(values.range(first, count).to(at::kDouble)).square_().sum().item<double>();
   });
   return sum;
 }
@@ -64,12 +64,12 @@ struct Norms {
   double oracle_squared = 0, library_squared = 0, library_max = 0;
 };
 
-Norms measure(const at::Tensor& library, const at::Tensor& oracle) {
+Norms measure(const at::Tensor& library, const Expected& oracle) {
   Norms norms;
-  norms.oracle_squared = squared_norm(oracle);
   for_slices(oracle.numel(), [&](int64_t first, int64_t count) {
-    const at::Tensor off = finite(flat_slice(library, first, count).to(at::kDouble) -
-                                  flat_slice(oracle, first, count));
+    const at::Tensor exact = oracle.range(first, count).to(at::kDouble);
+    norms.oracle_squared += finite(exact).square_().sum().item<double>();
+    const at::Tensor off = finite(flat_slice(library, first, count).to(exact) - exact);
     norms.library_squared += off.square().sum().item<double>();
     norms.library_max = std::max(norms.library_max, off.abs().max().item<double>());
   });
@@ -82,14 +82,15 @@ std::string reason_for(double got, const at::Tensor& bytes) {
 }
 
 Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
-                            const at::Tensor& expected) {
+                            const Expected& expected) {
   Comparison result;
   result.elements = spec.numel();
   // Bytes, because a bool that is neither 0 nor 1 must not pass for true.
   const auto bytes = [&](const at::Tensor& t) {
     return t.to(spec.dtype).contiguous().reshape(-1).view(at::kByte).view({result.elements, -1});
   };
-  const at::Tensor wrong = bytes(got).ne(bytes(expected)).any(1);
+  const at::Tensor whole = expected.range(0, result.elements);
+  const at::Tensor wrong = bytes(got.to(whole.device())).ne(bytes(whole)).any(1);
   const auto count = wrong.sum().item<int64_t>();
   result.error = static_cast<double>(count) / static_cast<double>(result.elements);
   if (count > 0) {
@@ -97,7 +98,7 @@ Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
     const auto read = [&](const at::Tensor& t) {
       return flat_slice(t, at, 1).to(at::kDouble).item<double>();
     };
-    result.worst = Worst{unravel(at, spec.shape), read(expected), read(got), 0, "integer"};
+    result.worst = Worst{unravel(at, spec.shape), read(whole), read(got), 0, "integer"};
   }
   return result;
 }
@@ -127,8 +128,11 @@ std::string describe_worst(const TensorSpec& spec, const Comparison& c) {
   return text.str();
 }
 
-Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library,
-                       const at::Tensor& oracle) {
+Expected::Expected(const at::Tensor& whole)
+    : numel_(whole.numel()),
+      range_([whole](int64_t first, int64_t count) { return flat_slice(whole, first, count); }) {}
+
+Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle) {
   if (!at::isFloatingType(spec.dtype) || spec.numel() == 0) return {};
   const double u = unit_roundoff(spec.dtype);
   const Norms norms = measure(library, oracle);
@@ -150,14 +154,14 @@ Tolerance against_library(const Tolerance& tolerance) {
           .library_error = tolerance.library_error};
 }
 
-Tolerance exact_tolerance(const at::Tensor& library, const at::Tensor& oracle) {
+Tolerance exact_tolerance(const at::Tensor& library, const Expected& oracle) {
   const Norms norms = measure(library, oracle);
   const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));
   const double per_rms = std::max(0.5, 8 * norms.library_max) / rms;
   return {.relative = per_rms, .per_rms = per_rms};
 }
 
-Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
                           const Tolerance& tolerance) {
   Comparison result;
   result.elements = spec.numel();
@@ -169,8 +173,8 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const a
   double error_squared = 0, worst_ratio = -1;
   int64_t worst_at = 0;
   for_slices(result.elements, [&](int64_t first, int64_t count) {
-    const at::Tensor y = flat_slice(expected, first, count).to(at::kDouble);
-    const at::Tensor c = flat_slice(got, first, count).to(at::kDouble);
+    const at::Tensor y = expected.range(first, count).to(at::kDouble);
+    const at::Tensor c = flat_slice(got, first, count).to(y);
     const at::Tensor rounded = y.to(spec.dtype).to(at::kDouble);
     const at::Tensor special = at::isfinite(rounded).logical_not();
     const at::Tensor same = c.eq(rounded).logical_or_(c.isnan().logical_and_(rounded.isnan()));
@@ -196,7 +200,7 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const a
   result.bound = tolerance.relative;
   result.library_error = tolerance.library_error;
   if (worst_ratio > 1 || !(result.error <= result.bound)) {
-    const double value_expected = flat_slice(expected, worst_at, 1).to(at::kDouble).item<double>();
+    const double value_expected = expected.range(worst_at, 1).to(at::kDouble).item<double>();
     const at::Tensor element = flat_slice(got, worst_at, 1);
     const double value = element.to(at::kDouble).item<double>();
     result.worst = Worst{unravel(worst_at, spec.shape), value_expected, value,
@@ -206,10 +210,12 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const a
   return result;
 }
 
-Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& oracle,
-                            const at::Tensor& input) {
+Comparison compare_argument(const TensorSpec& spec, const at::Tensor& there,
+                            const Expected& expected, const at::Tensor& input) {
   Comparison result;
   result.elements = spec.numel();
+  const at::Tensor oracle = expected.range(0, result.elements).view(spec.shape);
+  const at::Tensor got = there.to(oracle.device());
   const int64_t dim = spec.argument_of->dim;
   const int64_t extent = input.size(dim);
   const auto along = [&](const at::Tensor& t) {

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,24 @@ struct Tolerance {
 /// that has a worst element.
 std::string describe_worst(const TensorSpec& spec, const Comparison& comparison);
 
+/// The values that an output should have, in row-major order: at hand, or computed as they are
+/// read.
+class Expected {
+ public:
+  /// Elements [first, first + count).
+  using Range = std::function<at::Tensor(int64_t first, int64_t count)>;
+
+  Expected(const at::Tensor& whole);
+  Expected(int64_t numel, Range range) : numel_(numel), range_(std::move(range)) {}
+
+  int64_t numel() const { return numel_; }
+  at::Tensor range(int64_t first, int64_t count) const { return range_(first, count); }
+
+ private:
+  int64_t numel_;
+  Range range_;
+};
+
 /// The rule: relative error at most B = max(8 x the library's, 32 u); no element off by more than
 /// max(8 x the library's worst, 12 B rms) + 16 u |expected|; u is the type's unit roundoff (6e-8
 /// for fp32). 8 covers the spread between honest libraries, 32 u intrinsics of expf's class; TF32
@@ -49,7 +68,7 @@ std::string describe_worst(const TensorSpec& spec, const Comparison& comparison)
 /// one of 8.9. Integers: equal.
 /// @param library  the reference in the output's own precision
 /// @param oracle   the reference in fp64
-Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const at::Tensor& oracle);
+Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle);
 
 /// The same rule where only the library's result is at hand (timed calls): both sides are off from
 /// the truth, so the tolerances are doubled.
@@ -57,15 +76,16 @@ Tolerance against_library(const Tolerance& tolerance);
 
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
 /// the library's worst error if that is more.
-Tolerance exact_tolerance(const at::Tensor& library, const at::Tensor& oracle);
+Tolerance exact_tolerance(const at::Tensor& library, const Expected& oracle);
 
-/// Compares every element of `got`; NaN and infinity must stand exactly where `expected` has them.
-Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
+/// Compares every element of `got`, which like the library's result may lie in the host's memory
+/// while the oracle does not; NaN and infinity must stand exactly where `expected` has them.
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
                           const Tolerance& tolerance);
 
 /// For outputs that name a position (TensorSpec::argument_of): `got` is right where the input holds
 /// the same value as at the oracle's position.
-Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& oracle,
+Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const Expected& oracle,
                             const at::Tensor& input);
 
 }  // namespace kb

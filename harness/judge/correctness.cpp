@@ -69,11 +69,13 @@ Correctness::Correctness(const Task& task, SharedMemory& memory, CorrectnessOpti
 const SizeBytes& Correctness::sizes(const std::string& set) const {
   if (set == "smoke") return task_.smoke;
   if (set == "odd") return task_.odd;
-  TORCH_CHECK(set == "full", "no size set is called '", set, "'; there are smoke, odd and full");
+  TORCH_CHECK(set == "full" || set.starts_with("full@"), "no size set is called '", set,
+              "'; there are smoke, odd and full");
   return task_.full;
 }
 
-Json Correctness::check_set(RunnerSession& runner, const std::string& set, int iterations) {
+Json Correctness::check_set(RunnerSession& runner, const std::string& set, int iterations,
+                            const OraclePlan& plan) {
   const auto start = std::chrono::steady_clock::now();
   Workload work(task_, sizes(set), 1, memory_);
   work.bind(runner);
@@ -85,7 +87,7 @@ Json Correctness::check_set(RunnerSession& runner, const std::string& set, int i
       runner.prepare();
     }
     work.refill_slot(0, options_.inputs, rng_);
-    check_call(runner, work, set, outputs);
+    check_call(runner, work, set, plan, outputs);
   }
   const Json canary = set == "smoke" ? check_canary(runner, work) : Json();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -94,6 +96,7 @@ Json Correctness::check_set(RunnerSession& runner, const std::string& set, int i
           {"iterations", iterations},
           {"outputs", outputs},
           {"canary", canary},
+          {"oracle_sliced_along", plan.slicing ? Json(plan.slicing->field()) : Json()},
           {"seconds", took.count()}};
 }
 
@@ -149,9 +152,9 @@ void Correctness::decide_incorrect(const TensorSpec& spec, const Comparison& c,
 }
 
 void Correctness::check_call(RunnerSession& runner, Workload& work, const std::string& set,
-                             Json& outputs) {
-  const std::vector<at::Tensor> got = call(runner, work, set);
-  const Expectation right(task_, sizes(set), work.arguments(0));
+                             const OraclePlan& plan, Json& outputs) {
+  const std::vector<at::Tensor> got = on_host(call(runner, work, set), plan.on_host);
+  const Expectation right(task_, sizes(set), work.arguments(0), plan);
   for (size_t i = 0; i < work.outputs().size(); ++i) {
     const TensorSpec& spec = work.outputs()[i];
     const Comparison c = right.compare(i, got[i]);
@@ -160,7 +163,8 @@ void Correctness::check_call(RunnerSession& runner, Workload& work, const std::s
   }
   const std::vector<at::Tensor> later = work.snapshot(0);
   for (size_t i = 0; i < got.size(); ++i) {
-    if (!at::equal(later[i].reshape(-1).view(at::kByte), got[i].reshape(-1).view(at::kByte))) {
+    const auto bytes = [](const at::Tensor& t) { return t.reshape(-1).view(at::kByte); };
+    if (!at::equal(bytes(later[i].to(got[i].device())), bytes(got[i]))) {
       throw Decided(Verdict::cheat,
                     "the output '" + work.outputs()[i].name +
                         "' changed after launch() had returned and the device was idle");

@@ -6,6 +6,7 @@
 
 #include "judge/compare.h"
 #include "judge/runner_session.h"
+#include "judge/slicing.h"
 #include "judge/workload.h"
 #include "kb/task.h"
 #include "result/files.h"
@@ -22,9 +23,11 @@ class Correctness {
   Correctness(const Task& task, SharedMemory& memory, CorrectnessOptions options);
 
   /// Judges `iterations` calls at one set of sizes; weights change (and prepare() runs) twice.
-  /// @param set "smoke", "odd" or "full"
+  /// @param set "smoke", "odd", "full" or what FullSizes calls it
+  /// @param plan where memory is short
   /// @return the report of this set for the result file. @throws Decided
-  Json check_set(RunnerSession& runner, const std::string& set, int iterations);
+  Json check_set(RunnerSession& runner, const std::string& set, int iterations,
+                 const OraclePlan& plan = {});
 
   /// The sizes of a named set.
   const SizeBytes& sizes(const std::string& set) const;
@@ -36,7 +39,8 @@ class Correctness {
   Json check_canary(RunnerSession& runner, Workload& work);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
                                      const std::string& set, const std::string& circumstances);
-  void check_call(RunnerSession& runner, Workload& work, const std::string& set, Json& outputs);
+  void check_call(RunnerSession& runner, Workload& work, const std::string& set,
+                  const OraclePlan& plan, Json& outputs);
 
   const Task& task_;
   SharedMemory& memory_;

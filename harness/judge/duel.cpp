@@ -35,11 +35,12 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-Duel::Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
-           SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize size,
-           Phases& phases)
+Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
+           uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference,
+           RunnerSession& candidate, UnitSize size, Phases& phases)
     : task_(task),
       sizes_(sizes),
+      plan_(plan),
       inputs_(inputs),
       rng_(make_rng(memory.device(), rng_seed)),
       choices_(rng_seed),
@@ -56,7 +57,9 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t 
   }
   find_tolerances();
   const auto wanted = static_cast<int64_t>(std::ceil(size.seconds / seconds));
-  const int64_t room = max_slot_bytes / bytes_per_call(task_, sizes_) - 1;
+  // Of each slot there are copies: of inputs one, of outputs the expected and the reference's own.
+  const int64_t slot_bytes = std::min(max_slot_bytes, memory_.available_bytes() / 6);
+  const int64_t room = slot_bytes / bytes_per_call(task_, sizes_) - 1;
   const int64_t calls = std::min({std::max(wanted, size.calls), room, max_calls});
   if (calls > 1) set_calls(calls);
 }
@@ -141,11 +144,9 @@ void Duel::warm_up() {
 
 void Duel::find_tolerances() {
   const auto phase = phases_.in("oracle");
-  const std::vector<at::Tensor> given = work_->arguments(0);
-  const std::vector<at::Tensor> library = task_.reference(sizes_, given);
-  const std::vector<at::Tensor> oracle = task_.reference(sizes_, in_fp64(given));
-  for (size_t i = 0; i < work_->outputs().size(); ++i) {
-    tolerances_.push_back(tolerance_of(work_->outputs()[i], library.at(i), oracle.at(i)));
+  {
+    const Expectation right(task_, sizes_, work_->arguments(0), plan_);
+    for (size_t i = 0; i < right.outputs().size(); ++i) tolerances_.push_back(right.tolerance(i));
   }
   memory_.release_unused();
 }
@@ -179,7 +180,7 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
   const TensorSpec& spec = work_->outputs()[output];
   const at::Tensor& library = expected_[slot][output];
   if (!spec.argument_of && surely_right(spec, got, library, tolerances_[output])) return;
-  const at::Tensor oracle = task_.reference(sizes_, in_fp64(work_->arguments(slot))).at(output);
+  const Expected oracle = oracle_of(task_, sizes_, work_->arguments(slot), plan_).at(output);
   const Comparison c =
       spec.argument_of
           ? compare_argument(spec, got, oracle, work_->input(spec.argument_of->input, slot))

@@ -8,6 +8,7 @@
 
 #include "judge/compare.h"
 #include "judge/runner_session.h"
+#include "judge/slicing.h"
 #include "judge/work_count.h"
 #include "judge/workload.h"
 #include "timing/pairing.h"
@@ -29,10 +30,11 @@ class Duel {
   /// Starts from two idle runners. Each call of a unit has a slot of its own: own inputs, own
   /// poisoned output, so that nothing is found in a cache by repetition. There is one slot more
   /// than calls, and nobody is told before which one is left out.
+  /// @param plan where memory is short
   /// @throws Decided
-  Duel(const Task& task, const SizeBytes& sizes, InputKind inputs, uint64_t rng_seed,
-       SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize unit,
-       Phases& phases);
+  Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
+       uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
+       UnitSize unit, Phases& phases);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
   /// @return "", or why one of the arms cannot be recorded
@@ -79,6 +81,7 @@ class Duel {
 
   const Task& task_;
   SizeBytes sizes_;
+  OraclePlan plan_;
   InputKind inputs_;
   at::Generator rng_;        ///< of inputs, on the device
   std::mt19937_64 choices_;  ///< which slots are called

@@ -11,30 +11,62 @@ std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
   return out;
 }
 
-Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given)
+std::vector<at::Tensor> default_given(const Task& task, const SizeBytes& sizes) {
+  at::Generator rng = make_rng(at::kCPU, 1);
+  std::vector<at::Tensor> given;
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    if (spec.role == Role::output || spec.role == Role::unread) continue;
+    given.push_back(at::empty(spec.shape, spec.dtype));
+    spec.fill(given.back(), rng);
+  }
+  return given;
+}
+
+std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted) {
+  if (!wanted) return tensors;
+  for (at::Tensor& t : tensors) t = t.to(at::kCPU);
+  return tensors;
+}
+
+std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
+                                const std::vector<at::Tensor>& given, const OraclePlan& plan) {
+  if (plan.slicing) return plan.slicing->oracle(task, sizes, given);
+  const std::vector<at::Tensor> outputs = task.reference(sizes, in_fp64(given));
+  return {outputs.begin(), outputs.end()};
+}
+
+Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
+                         const OraclePlan& plan)
     : given_(std::move(given)),
-      library_(task.reference(sizes, given_)),
-      oracle_(task.reference(sizes, in_fp64(given_))) {
+      library_(on_host(task.reference(sizes, given_), plan.on_host)),
+      oracle_(oracle_of(task, sizes, given_, plan)) {
   for (const TensorSpec& spec : task.tensors(sizes)) {
     if (spec.role == Role::input) inputs_.push_back(spec);
     if (spec.role == Role::output) outputs_.push_back(spec);
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    TORCH_CHECK(oracle_.at(i).sizes() == c10::IntArrayRef(outputs_[i].shape), task.name,
-                ": output '", outputs_[i].name,
+    TORCH_CHECK(library_.at(i).sizes() == c10::IntArrayRef(outputs_[i].shape) &&
+                    oracle_.at(i).numel() == library_[i].numel(),
+                task.name, ": output '", outputs_[i].name,
                 "' is declared with another shape than reference() returns");
   }
 }
 
+at::Tensor Expectation::oracle(size_t output) const {
+  const Expected& oracle = oracle_.at(output);
+  return oracle.range(0, oracle.numel()).view(outputs_[output].shape);
+}
+
+Tolerance Expectation::tolerance(size_t output) const {
+  return tolerance_of(outputs_.at(output), library(output), oracle_.at(output));
+}
+
 Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
   const TensorSpec& spec = outputs_.at(output);
-  if (!spec.argument_of) {
-    return compare_output(spec, got, oracle(output),
-                          tolerance_of(spec, library(output), oracle(output)));
-  }
+  if (!spec.argument_of) return compare_output(spec, got, oracle_.at(output), tolerance(output));
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].name == spec.argument_of->input) {
-      return compare_argument(spec, got, oracle(output), given_[i]);
+      return compare_argument(spec, got, oracle_.at(output), given_[i]);
     }
   }
   TORCH_CHECK(false, "output '", spec.name, "' names positions in '", spec.argument_of->input,
@@ -42,8 +74,8 @@ Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
 }
 
 Comparison Expectation::compare_exact(size_t output, const at::Tensor& got) const {
-  return compare_output(outputs_.at(output), got, oracle(output),
-                        exact_tolerance(library(output), oracle(output)));
+  return compare_output(outputs_.at(output), got, oracle_.at(output),
+                        exact_tolerance(library(output), oracle_.at(output)));
 }
 
 }  // namespace kb

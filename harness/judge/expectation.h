@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "judge/compare.h"
+#include "judge/slicing.h"
 #include "kb/task.h"
 
 namespace kb {
@@ -13,17 +14,33 @@ namespace kb {
 /// Floating tensors in fp64, for the oracle; others as they are.
 std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors);
 
+/// Inputs and weights on the CPU under the task's default fills, in reference()'s order.
+std::vector<at::Tensor> default_given(const Task& task, const SizeBytes& sizes);
+
+/// The tensors in the host's memory if wanted, or as they are.
+std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted);
+
+/// The reference's outputs in fp64: as a whole, or in slices where there is no room for that.
+/// @param given inputs and weights in reference()'s order
+std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
+                                const std::vector<at::Tensor>& given, const OraclePlan& plan);
+
 /// The inputs and weights of one call, the reference's outputs in their own precision (library) and
 /// in fp64 (oracle).
 class Expectation {
  public:
   /// @param given inputs and weights in reference()'s order
-  Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given);
+  /// @param plan where memory is short
+  Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
+              const OraclePlan& plan = {});
 
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
   const std::vector<at::Tensor>& given() const { return given_; }
   const at::Tensor& library(size_t output) const { return library_.at(output); }
-  const at::Tensor& oracle(size_t output) const { return oracle_.at(output); }
+  /// All of it, whether it fits or not.
+  at::Tensor oracle(size_t output) const;
+  /// How far an output may be off.
+  Tolerance tolerance(size_t output) const;
 
   /// Compares an output: by the value at its position where it names one, else by tolerance.
   Comparison compare(size_t output, const at::Tensor& got) const;
@@ -32,7 +49,8 @@ class Expectation {
 
  private:
   std::vector<TensorSpec> inputs_, outputs_;
-  std::vector<at::Tensor> given_, library_, oracle_;
+  std::vector<at::Tensor> given_, library_;
+  std::vector<Expected> oracle_;
 };
 
 }  // namespace kb

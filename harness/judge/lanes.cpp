@@ -9,6 +9,7 @@
 
 #include "device/gpu_state.h"
 #include "device/peaks.h"
+#include "judge/memory.h"
 #include "judge/reference_runner.h"
 #include "timing/anomalies.h"
 
@@ -166,9 +167,10 @@ void Lanes::start_pair(int pair) {
     reference_->load();
     candidate_->load();
   }
-  duel_ = std::make_unique<Duel>(task_, is_functional() ? task_.smoke : task_.full,
-                                 options_.input_kind(), options_.seed(), *memory_, *reference_,
-                                 *candidate_, unit, phases_);
+  const SizeBytes& sizes = is_functional() ? task_.smoke : task_.full;
+  const OraclePlan plan = plan_oracle(task_, sizes, memory_->available_bytes());
+  duel_ = std::make_unique<Duel>(task_, sizes, plan, options_.input_kind(), options_.seed(),
+                                 *memory_, *reference_, *candidate_, unit, phases_);
   if (pair > 1) return;
   const auto counting = phases_.in("oracle");
   work_ = duel_->work();

@@ -35,6 +35,9 @@ void ProgramOptions::add_to(CLI::App& app) {
   app.add_option("--inputs", inputs, "default, or compat for upstream's values")
       ->check(CLI::IsMember({"default", "compat"}));
   app.add_option("--contract", contract, "precision contract")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--sizes", sizes,
+                 "full, or <N>g for full sizes scaled down to a GPU with N GB of memory")
+      ->envname("KB_SIZES");
   app.add_option("--rng-seed", rng_seed, "hex seed of an earlier result, to see it again");
   app.add_option("--reference-module", reference_module,
                  "a module of the same task to time against, instead of the reference");

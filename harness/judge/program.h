@@ -22,6 +22,7 @@ struct ProgramOptions {
   std::string candidate;
   std::string inputs = "default";
   std::string contract = "fp32";
+  std::string sizes = "full";              ///< a choice of FullSizes
   std::string rng_seed;                    ///< hex; empty: drawn from the kernel
   std::filesystem::path reference_module;  ///< timed instead of the reference: for A/A measurements
   std::filesystem::path report;            ///< where timing goes instead of into the result file

@@ -68,6 +68,7 @@ class Reference final : public protocol::Executor {
     try {
       forward(first_slot, slots);  // libraries set themselves up outside the graph
       finish();
+      release_outputs();
       auto graph = std::make_unique<at::cuda::CUDAGraph>();
       graph->capture_begin();
       forward(first_slot, slots);
@@ -93,9 +94,22 @@ class Reference final : public protocol::Executor {
   void forward(uint32_t first_slot, uint32_t slots) {
     outputs_.resize(arguments_.size());
     for (uint32_t s = first_slot; s < first_slot + slots; ++s) {
+      outputs_.at(s).clear();  // where outputs are gigabytes, there is no room for two sets
       outputs_.at(s) = task_.reference(sizes_, arguments_.at(s));
     }
   }
+
+#ifdef KB_CUDA
+  // A graph has memory of its own; where outputs are gigabytes, there is no room for both.
+  void release_outputs() {
+    size_t bytes = 0;
+    for (const auto& slot : outputs_) {
+      for (const Tensor& output : slot) bytes += output.nbytes();
+    }
+    outputs_.clear();
+    if (bytes > size_t{1} << 30) c10::cuda::CUDACachingAllocator::emptyCache();
+  }
+#endif
 
   static void finish() {
 #ifdef KB_CUDA

@@ -9,14 +9,9 @@
 #include <optional>
 
 #include "device/gpu_choice.h"
+#include "judge/memory.h"
 #include "judge/precision.h"
 #include "judge/program.h"
-
-#ifdef KB_CUDA
-#include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAFunctions.h>
-#include <cuda_runtime_api.h>
-#endif
 
 namespace kb {
 namespace {
@@ -28,19 +23,20 @@ struct Step {
   std::string schedule;
 };
 
-std::vector<Step> plan(int iterations) {
+std::vector<Step> plan(int iterations, const std::string& full) {
   if (is_functional()) {
     return {{"smoke", iterations, "forward"},
             {"odd", iterations, "forward"},
             {"smoke", 2, "reverse"},
             {"odd", 1, "reverse"}};
   }
-  return {{"smoke", iterations, ""}, {"odd", iterations, ""}, {"full", 2, ""}};
+  return {{"smoke", iterations, ""}, {"odd", iterations, ""}, {full, 2, ""}};
 }
 
 // All that the tests of one program share.
 struct Judging {
   const Task& task;
+  std::string full;  ///< what results call the task's full sizes
   ProgramOptions options;
   ResultFile file;
   std::unique_ptr<SharedMemory> memory = make_shared_memory();
@@ -50,8 +46,11 @@ struct Judging {
   Json report = Json::object();
   std::optional<Decided> decided;
 
-  Judging(const Task& t, ProgramOptions o)
-      : task(t), options(std::move(o)), file(find_candidate(options.manifest, options.candidate)) {}
+  Judging(const Task& t, std::string full_name, ProgramOptions o)
+      : task(t),
+        full(std::move(full_name)),
+        options(std::move(o)),
+        file(find_candidate(options.manifest, options.candidate)) {}
 
   RunnerSession& runner_for(const std::string& wanted) {
     if (!runner || schedule != wanted) {
@@ -64,22 +63,6 @@ struct Judging {
   }
 };
 
-void require_memory(const Task& task, const SizeBytes& sizes) {
-#ifdef KB_CUDA
-  c10::cuda::CUDACachingAllocator::emptyCache();
-  size_t free = 0, total = 0;
-  TORCH_CHECK(cudaMemGetInfo(&free, &total) == cudaSuccess, "the GPU does not answer");
-  const int64_t needed = Workload::peak_bytes(task, sizes, 1);
-  if (needed > static_cast<int64_t>(free)) {
-    throw Decided(Verdict::skipped, "judging at full size needs " + std::to_string(needed >> 20) +
-                                        " MiB of device memory, " + std::to_string(free >> 20) +
-                                        " MiB are free");
-  }
-#else
-  (void)task, (void)sizes;
-#endif
-}
-
 class StepTest : public testing::Test {
  public:
   StepTest(Judging& judging, Step step) : judging_(judging), step_(std::move(step)) {}
@@ -87,9 +70,12 @@ class StepTest : public testing::Test {
   void TestBody() override {
     if (judging_.decided) GTEST_SKIP() << "an earlier step has decided";
     try {
-      if (step_.set == "full") require_memory(judging_.task, judging_.correctness->sizes("full"));
+      OraclePlan oracle;
+      if (step_.set == judging_.full) {
+        oracle = plan_oracle(judging_.task, judging_.task.full, judging_.memory->available_bytes());
+      }
       Json set = judging_.correctness->check_set(judging_.runner_for(step_.schedule), step_.set,
-                                                 step_.iterations);
+                                                 step_.iterations, oracle);
       if (!step_.schedule.empty()) set["schedule"] = step_.schedule;
       judging_.report["sets"].push_back(std::move(set));
     } catch (const Decided& decided) {
@@ -105,7 +91,7 @@ class StepTest : public testing::Test {
 };
 
 void register_steps(Judging& judging) {
-  for (const Step& step : plan(judging.options.iterations)) {
+  for (const Step& step : plan(judging.options.iterations, judging.full)) {
     const std::string name = step.set + (step.schedule.empty() ? "" : "_" + step.schedule);
     testing::RegisterTest(judging.options.candidate.c_str(), name.c_str(), nullptr, nullptr,
                           __FILE__, __LINE__,
@@ -116,7 +102,7 @@ void register_steps(Judging& judging) {
 int finish(Judging& judging) {
   // A verdict needs every step to have run, whatever GoogleTest was told to filter.
   if (!judging.decided &&
-      judging.report["sets"].size() != plan(judging.options.iterations).size()) {
+      judging.report["sets"].size() != plan(judging.options.iterations, judging.full).size()) {
     throw std::runtime_error(
         "not every step ran (is a --gtest_filter set?); no verdict is written");
   }
@@ -150,16 +136,18 @@ int finish(Judging& judging) {
   }
 }
 
-int judge(int argc, char** argv, const Task& task) {
+int judge(int argc, char** argv, const Task& declared) {
   ProgramOptions options;
-  CLI::App app("Judges one candidate of " + task.name);
+  CLI::App app("Judges one candidate of " + declared.name);
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
+  const FullSizes full(options.sizes);
+  const Task task = full.scaled(declared);
 
   own_descendants();
   const at::NoGradGuard no_grad;
   apply_precision(options.contract);
-  Judging judging(task, options);
+  Judging judging(task, full.name(declared), options);
   judging.file.resume();
   if (const Json& result = judging.file.json();
       result["stage"] == "build" && !result["verdict"].is_null()) {

@@ -35,17 +35,6 @@ Workload::Workload(const Task& task, const SizeBytes& sizes, int64_t slots, Shar
   }
 }
 
-int64_t Workload::peak_bytes(const Task& task, const SizeBytes& sizes, int64_t slots) {
-  int64_t given = 0, outputs = 0;
-  for (const TensorSpec& spec : task.tensors(sizes)) {
-    const int64_t bytes = spec.bytes() * (spec.role == Role::weight ? 1 : slots);
-    (spec.role == Role::output ? outputs : given) += bytes;
-  }
-  // Shared and private inputs and their fp64 copy (2x); output, snapshot, library, oracle (2x),
-  // fp64 intermediate (2x); a gigabyte for slices and workspaces.
-  return 4 * given + 7 * outputs + (int64_t{1} << 30);
-}
-
 void Workload::bind(RunnerSession& runner) const {
   std::vector<protocol::Tensor> tensors;
   for (const auto* group : {&inputs_, &weights_, &outputs_}) {

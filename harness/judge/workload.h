@@ -22,10 +22,6 @@ class Workload {
   /// Allocates everything for `slots` independent calls.
   Workload(const Task& task, const SizeBytes& sizes, int64_t slots, SharedMemory& memory);
 
-  /// Bytes of device memory that judging this takes at its peak, the oracle included; an estimate
-  /// from above for operators that work out of place once.
-  static int64_t peak_bytes(const Task& task, const SizeBytes& sizes, int64_t slots);
-
   int64_t slots() const { return slots_; }
   void bind(RunnerSession& runner) const;
   /// New values for all weights; prepare() must run again.

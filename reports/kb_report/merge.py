@@ -106,6 +106,7 @@ def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> l
     compare("backends", [s.backend for s in suites])
     compare("harnesses", [(s.harness.get("sha256") or "unknown")[:12] for s in suites])
     compare("LibTorch versions", [s.machine.get("torch") for s in suites])
+    compare("choices of full sizes (KB_SIZES)", [_chosen_sizes(s) for s in suites])
     for level in sorted({lv for s in suites for lv in s.levels}):
         lists = [s.levels[level] for s in suites if level in s.levels]
         if any(tasks != lists[0] for tasks in lists):
@@ -115,6 +116,12 @@ def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> l
         if len(machines) > 1:
             found.append(f"different machines ({'; '.join(machines)})")
     return found
+
+
+def _chosen_sizes(suite: Suite) -> list[str]:
+    """What scaled-down sizes were chosen by, such as 24g; their names are full@24g."""
+    timings = [(c.get("result") or {}).get("timing") or {} for c in suite.candidates]
+    return sorted({(t.get("sizes") or "").partition("@")[2] for t in timings} - {""})
 
 
 def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> Suite:

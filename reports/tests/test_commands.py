@@ -148,6 +148,20 @@ def test_compare_refuses_what_must_not_be_mixed(tmp_path, capsys, what):
     assert "MIXED: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", ["merge", "gate"])
+def test_scaled_sizes_are_not_mixed_with_full_ones(tmp_path, capsys, command):
+    a = suite(tmp_path / "a", {0: 1.0})
+    b = suite(tmp_path / "b", {0: 2.0})
+    entry = b.candidates[0]
+    value = json.loads(b.path(entry["result"]).read_text())
+    value["timing"]["sizes"] = "full@24g"
+    b.write(entry["result"], value)
+    others = ["--against", str(a.root)] if command == "gate" else [str(a.root)]
+    out = ["--out", str(tmp_path / "out")] if command == "merge" else []
+    assert main([command, *out, str(b.root), *others]) == 3
+    assert "choices of full sizes (KB_SIZES)" in capsys.readouterr().err
+
+
 def test_compare_on_cpu_shows_verdicts_only(tmp_path, capsys):
     builds = []
     for name in ("a", "b"):

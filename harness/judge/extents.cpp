@@ -1,0 +1,83 @@
+// Found by changing one size at a time and looking at the declared shapes.
+#include "judge/extents.h"
+
+#include <optional>
+
+namespace kb {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Dimensions of `before` that grew in proportion from `from` to `to`; nothing if any grew
+// otherwise.
+std::optional<std::vector<int64_t>> grown(const Shape& before, const Shape& after, int64_t from,
+                                          int64_t to) {
+  if (before.size() != after.size()) return std::nullopt;
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < before.size(); ++d) {
+    if (before[d] == after[d]) continue;
+    if (before[d] % from != 0 || before[d] / from * to != after[d]) return std::nullopt;
+    dims.push_back(static_cast<int64_t>(d));
+  }
+  return dims;
+}
+
+// Fills extent.dims. @return false if it is no extent
+bool examine(const Task& task, const SizeBytes& sizes, Extent& extent) {
+  const std::vector<TensorSpec> before = task.tensors(sizes);
+  // Rounding down hides in one of two successive values.
+  for (const int64_t value : {2 * extent.value, extent.value + 1}) {
+    const std::vector<TensorSpec> after = task.tensors(with_value(task, sizes, extent, value));
+    extent.dims.clear();
+    bool reaches_input = false;
+    for (size_t i = 0; i < before.size(); ++i) {
+      const auto dims = grown(before[i].shape, after.at(i).shape, extent.value, value);
+      if (!dims) return false;
+      const bool weight = before[i].role == Role::weight || before[i].role == Role::unread;
+      if (weight && !dims->empty()) return false;
+      reaches_input |= before[i].role == Role::input && !dims->empty();
+      extent.dims.push_back(*dims);
+    }
+    if (!reaches_input) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Extent> extents(const Task& task, const SizeBytes& sizes) {
+  std::vector<Extent> found;
+  const Json fields = task.fields.to_json(sizes);
+  for (const auto& [name, value] : fields.items()) {
+    const Json elements = value.is_array() ? value : Json::array({value});
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (!elements[i].is_number_integer() || elements[i] < 1) continue;
+      Extent extent{name, i, elements[i]};
+      if (examine(task, sizes, extent)) found.push_back(std::move(extent));
+    }
+  }
+  return found;
+}
+
+int64_t value_at(const Task& task, const SizeBytes& sizes, const Extent& extent) {
+  const Json field = task.fields.to_json(sizes)[extent.field];
+  return field.is_array() ? field[extent.element] : field;
+}
+
+SizeBytes with_value(const Task& task, const SizeBytes& sizes, const Extent& extent,
+                     int64_t value) {
+  const Json field = task.fields.to_json(sizes)[extent.field];
+  std::string text = std::to_string(value);
+  if (field.is_array()) {
+    text.clear();
+    for (size_t i = 0; i < field.size(); ++i) {
+      text += (i == 0 ? "" : ",") +
+              std::to_string(i == extent.element ? value : field[i].get<int64_t>());
+    }
+  }
+  SizeBytes changed = sizes;
+  task.fields.set(changed, extent.field, text);
+  return changed;
+}
+
+}  // namespace kb

@@ -1,0 +1,32 @@
+// Which sizes of a task only say how many there are of something: samples, rows, columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kb/task.h"
+
+namespace kb {
+
+/// A size to which some tensors are proportional along some of their dimensions, and on which
+/// nothing else depends. kernel_size is none, nor is the height of an image that a kernel crosses,
+/// nor anything that the shape of a weight depends on.
+struct Extent {
+  std::string field;
+  size_t element = 0;  ///< of a field that is an array
+  int64_t value = 0;
+  /// For each of the task's tensors() the dimensions that are proportional to this size.
+  std::vector<std::vector<int64_t>> dims;
+};
+
+/// The extents of a task at these sizes, in the order of their declaration.
+std::vector<Extent> extents(const Task& task, const SizeBytes& sizes);
+
+/// The value of an extent at other sizes.
+int64_t value_at(const Task& task, const SizeBytes& sizes, const Extent& extent);
+
+/// These sizes with another value of an extent.
+SizeBytes with_value(const Task& task, const SizeBytes& sizes, const Extent& extent, int64_t value);
+
+}  // namespace kb

@@ -1,0 +1,162 @@
+// Estimates count whole tensors; what is small beside them is covered by round numbers.
+#include "judge/memory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include "judge/expectation.h"
+#include "judge/extents.h"
+#include "result/verdict.h"
+
+namespace kb {
+namespace {
+
+constexpr int64_t gib = int64_t{1} << 30;
+
+// Tensors and the copies that judging keeps of them, in bytes.
+struct Footprint {
+  int64_t given = 0, outputs = 0;
+};
+
+Footprint footprint(const Task& task, const SizeBytes& sizes) {
+  Footprint bytes;
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    if (spec.role == Role::unread) continue;
+    (spec.role == Role::output ? bytes.outputs : bytes.given) += spec.bytes();
+  }
+  return bytes;
+}
+
+// An extent, and those that must change with it.
+using Group = std::vector<Extent>;
+
+SizeBytes halved(const Task& task, SizeBytes sizes, const Group& group) {
+  for (const Extent& extent : group) {
+    const int64_t value = value_at(task, sizes, extent);
+    if (value > 1) sizes = with_value(task, sizes, extent, value / 2);
+  }
+  return sizes;
+}
+
+// Extents that can be halved, alone or with all others of their value.
+std::vector<Group> groups(const Task& task, const SizeBytes& sizes) {
+  std::vector<Group> found;
+  const std::vector<Extent> all = extents(task, sizes);
+  for (const Extent& extent : all) {
+    if (extent.value < 2) continue;
+    Group together = {extent};
+    for (const Extent& other : all) {
+      const bool itself = other.field == extent.field && other.element == extent.element;
+      if (!itself && other.value == extent.value) together.push_back(other);
+    }
+    for (const Group& group : {Group{extent}, together}) {
+      if (!accepts(task, halved(task, task.smoke, group))) continue;
+      found.push_back(group);
+      break;
+    }
+  }
+  return found;
+}
+
+// Samples first, then the largest; nothing if there is nothing to halve.
+std::optional<Group> next_to_halve(const Task& task, const SizeBytes& sizes) {
+  const std::vector<TensorSpec> specs = task.tensors(sizes);
+  const auto counts_samples = [&](const Extent& extent) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const auto& dims = extent.dims[i];
+      if (specs[i].role == Role::input) return !dims.empty() && dims.front() == 0;
+    }
+    return false;
+  };
+  const auto rank = [&](const Group& group) {
+    return std::pair(counts_samples(group.front()), group.front().value);
+  };
+  std::optional<Group> best;
+  for (Group& group : groups(task, sizes)) {
+    if (!best || rank(group) > rank(*best)) best = std::move(group);
+  }
+  return best;
+}
+
+}  // namespace
+
+int64_t peak_bytes(const Task& task, const SizeBytes& sizes) {
+  const Footprint bytes = footprint(task, sizes);
+  // Shared and private inputs and their fp64 copy (2x); output, snapshot, library, oracle (2x),
+  // fp64 intermediate (2x); a gigabyte for comparing and workspaces.
+  return 4 * bytes.given + 7 * bytes.outputs + gib;
+}
+
+int64_t sliced_peak_bytes(const Task& task, const SizeBytes& sizes, const Slicing& slicing) {
+  const Footprint bytes = footprint(task, sizes);
+  // Shared and private inputs; output, snapshot, library; one slice and what does not shrink with
+  // it; two gigabytes for comparing and workspaces.
+  return 2 * bytes.given + 3 * bytes.outputs + slicing.bytes(task, sizes) + 2 * gib;
+}
+
+OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t available) {
+  const int64_t whole = peak_bytes(task, sizes);
+  if (whole <= available / 4 * 3) return {};
+  const auto slicing = Slicing::find(task);
+  const int64_t least = slicing ? sliced_peak_bytes(task, sizes, *slicing)
+                                : whole - 2 * footprint(task, sizes).outputs;
+  if (slicing && least <= available) return {.slicing = slicing};
+  if (whole <= available) return {};
+  if (!slicing && least <= available) return {.on_host = true};
+  throw Decided(Verdict::skipped, "judging at full size needs " + std::to_string(least >> 20) +
+                                      " MiB of device memory, " + std::to_string(available >> 20) +
+                                      " MiB are free");
+}
+
+bool accepts(const Task& task, const SizeBytes& sizes) {
+  std::vector<Shape> declared, returned;
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    if (spec.role == Role::output) declared.push_back(spec.shape);
+  }
+  try {
+    for (const at::Tensor& y : task.reference(sizes, default_given(task, sizes)))
+      returned.push_back(y.sizes().vec());
+  } catch (const c10::Error&) {
+    return false;
+  }
+  return returned == declared;
+}
+
+FullSizes::FullSizes(const std::string& choice) : choice_(choice) {
+  if (choice == "full") return;
+  constexpr int64_t reserve = 2 * gib, most = 4096;
+  int64_t gigabytes = 0;
+  const char* end = choice.data() + choice.size();
+  const auto [stop, error] = std::from_chars(choice.data(), end, gigabytes);
+  if (error != std::errc() || std::string(stop, end) != "g" || gigabytes < 4 || gigabytes > most) {
+    throw std::invalid_argument(
+        "sizes are 'full' or '<N>g' for a GPU with N GB of memory, such as "
+        "'24g', not '" +
+        choice + "'");
+  }
+  budget_ = gigabytes * 1'000'000'000 - reserve;
+}
+
+SizeBytes FullSizes::of(const Task& task) const {
+  SizeBytes sizes = task.full;
+  if (budget_ == 0) return sizes;
+  while (peak_bytes(task, sizes) > budget_) {
+    const auto group = next_to_halve(task, sizes);
+    if (!group) break;
+    sizes = halved(task, sizes, *group);
+  }
+  return sizes;
+}
+
+Task FullSizes::scaled(const Task& task) const {
+  Task copy = task;
+  copy.full = of(task);
+  return copy;
+}
+
+std::string FullSizes::name(const Task& task) const {
+  return of(task) == task.full ? "full" : "full@" + choice_;
+}
+
+}  // namespace kb
