@@ -287,7 +287,7 @@ void Lanes::measure() {
 
 // Recording only takes away what launching costs.
 void Lanes::check_lanes() const {
-  if (!report_.contains("graph")) return;
+  if (is_functional() || !report_.contains("graph")) return;
   constexpr double slack = 0.7, start_ms = 2e-3;
   const double stream = report_["eager"]["candidate_ms"], graph = report_["graph"]["candidate_ms"];
   if (stream >= slack * graph - start_ms) return;
