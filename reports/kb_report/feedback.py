@@ -12,7 +12,8 @@ from kb_report.occupancy import limit_of
 _ERROR = re.compile(r"\b(error|fatal|undefined|unsupported)\b", re.IGNORECASE)
 _WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
 _MESSAGE = re.compile(r"\b(error|warning|note|remark)\b\s*(#[\w-]+)?\s*:", re.IGNORECASE)
-_PATH = re.compile(r"(?:\.{0,2}/[^\s:()\"']+/|/)([^/\s:()\"']+\.(?:cuh?|h|hpp|cpp|cc))\b")
+# A path to a source file; not the one in an #include, which is the author's own text.
+_PATH = re.compile(r"(?<![\w./<+-])(?:[\w.+-]*/)+([\w.+-]+\.(?:cuh?|h|hpp|cpp|cc))\b")
 _LINES_PER_ERROR = 4
 _ERRORS_SHOWN = 6
 _LINE_LENGTH = 200
@@ -54,6 +55,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
     judged = record["state"] == JUDGED
     build = result.get("build") or {}
     correctness = result.get("correctness") or {}
+    timing = result.get("timing") or {}
     found: dict[str, Any] = {
         "schema": 1,
         "kind": "kb_report.feedback",
@@ -81,12 +83,12 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         ],
         "contract": correctness.get("contract"),
         "machine": (record["machine"] or "").split(" | ")[0] or None,
+        "functional": bool(judged and timing and metrics.is_functional(result)),
         "lanes": {},
         "resources": [r | {"occupancy_limit": limit_of(r)} for r in build.get("resources") or []],
         "speed_of_light": None,
     }
-    timing = result.get("timing") or {}
-    if judged and timing and not metrics.is_functional(result):
+    if judged and timing and not found["functional"]:
         for lane, t in timing["lanes"].items():
             keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi")
             found["lanes"][lane] = {k: t[k] for k in keys} | {
@@ -111,8 +113,8 @@ def markdown(found: dict[str, Any]) -> str:
             "## Worst element",
             "",
             f"Output {w.get('output')}[{index}] at set {w.get('set')}: expected "
-            f"{w.get('expected')}, got {w.get('got')}, allowed difference {w.get('bound')} "
-            f"({w.get('reason')}).",
+            f"{_short(w.get('expected'), 7)}, got {_short(w.get('got'), 7)}, allowed difference "
+            f"{_short(w.get('bound'))} ({w.get('reason')}).",
             "",
         ]
     if found["sets"] and found["verdict"] == "incorrect":
@@ -132,6 +134,8 @@ def markdown(found: dict[str, Any]) -> str:
 
 def _speed(found: dict[str, Any]) -> list[str]:
     lines = []
+    if found["functional"]:
+        lines += ["Its times are functional, not a GPU measurement.", ""]
     if found["lanes"]:
         lines += [
             f"## Time on {found['machine']}",
@@ -156,13 +160,14 @@ def _speed(found: dict[str, Any]) -> list[str]:
         )
     rows = found["resources"]
     if rows:
-        lines += ["## Kernels", ""]
+        archs = sorted({r["arch"] for r in rows if r.get("arch")})
+        lines += [f"## Kernels{' for ' + ', '.join(archs) if archs else ''}", ""]
         for r in rows[:12]:
             facts = [
                 _fact(r, "registers", "{} registers"),
                 _spills(r),
-                _fact(r, "shared_bytes", "{} bytes shared"),
-                _fact(r, "stack_bytes", "{} bytes stack"),
+                _fact(r, "shared_bytes", "{} bytes shared") if r.get("shared_bytes") else "",
+                _fact(r, "stack_bytes", "{} bytes stack") if r.get("stack_bytes") else "",
                 f"occupancy at most {100 * r['occupancy_limit']:.0f} %"
                 if r["occupancy_limit"] is not None
                 else "",
@@ -190,8 +195,8 @@ def _limit(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3f}"
 
 
-def _short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+def _short(value: Any, digits: int = 3) -> str:
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
 def _fence(text: str) -> list[str]:

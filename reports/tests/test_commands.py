@@ -314,6 +314,25 @@ def test_feedback(tmp_path, capsys):
     assert main(["feedback", str(build.root), "nobody"]) == 2
 
 
+def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):
+    build = BuildDir(tmp_path / "cpu", backend="cpu")
+    wrong, right = (build.add(t) for t in build.levels[1][:2])
+    value = build.result(wrong, "incorrect")
+    value["correctness"]["worst"] |= {"expected": 115.81993304161325, "bound": 0.005121104924738}
+    value["build"]["resources"][0]["shared_bytes"] = 2048
+    build.write(wrong["result"], value)
+    build.result(right, "pass", 3.0)
+    build.finish()
+    assert main(["feedback", str(build.root), wrong["name"]]) == 0
+    text = capsys.readouterr().out
+    assert "expected 115.8199, got 0.698112, allowed difference 0.00512 (value)" in text
+    assert "## Kernels for sm_90" in text
+    assert "32 registers, no spills, 2048 bytes shared, occupancy at most 100 %" in text
+    assert main(["feedback", str(build.root), right["name"]]) == 0
+    text = capsys.readouterr().out
+    assert "functional, not a GPU measurement" in text and "3.0" not in text
+
+
 def test_diagnostics_keep_what_matters():
     trimmed = trim_diagnostics(DIAGNOSTICS, failed=True)
     assert trimmed.splitlines()[0].startswith("candidate.cu(14): error")
@@ -321,6 +340,11 @@ def test_diagnostics_keep_what_matters():
     many = "\n".join(f"/home/x/y/candidate.cu({i}): error: bad thing {i}" for i in range(500))
     trimmed = trim_diagnostics(many, failed=True)
     assert "/home" not in trimmed and "[494 more errors]" in trimmed and len(trimmed) < 1000
+    for path in ("candidates/m/level1/019_relu.cu", "./019_relu.cu", "/a b/c/019_relu.cu"):
+        line = trim_diagnostics(f"{path}(7): error: x", failed=True)
+        assert line.endswith("019_relu.cu(7): error: x") and "level1" not in line
+    code = "error: here\n  7 | #include <cub/block.cuh> // a/b"
+    assert trim_diagnostics(code, failed=True) == code
     assert trim_diagnostics("ptxas died", failed=True) == "ptxas died"
     assert trim_diagnostics(None, failed=True) == ""
     built = "a.cu(3): warning #177-D: variable x was declared\nnote: here\n"
