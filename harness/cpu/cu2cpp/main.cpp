@@ -165,7 +165,8 @@ int compile(const std::string& compiler, const Job& job) {
   // Candidates end up in a shared library; without this no function of theirs could be inlined.
   second.push_back("-fno-semantic-interposition");
   if (!job.sanitizes) second.push_back("-fsanitize=alignment");
-  if (!job.debug) second.push_back("-g1");  // lines for fault reports
+  second.push_back("-Wno-unknown-pragmas");  // only nvcc and clang know "#pragma unroll"
+  if (!job.debug) second.push_back("-g1");   // lines for fault reports
   second.insert(second.end(), {"-x", "c++-cpp-output", "-c", preprocessed, "-o", job.object});
   const int code = run(second);
   if (!std::getenv("KB_CPU_KEEP")) unlink(preprocessed.c_str());

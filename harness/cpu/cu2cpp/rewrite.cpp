@@ -3,9 +3,11 @@
 //
 //   __global__ void k(float* x) { BODY }    void k(float* x) { kernel("k", [=]() mutable { BODY });
 //   } k<T><<<grid, block>>>(x);               k<T>(x), launch(grid, block);
-//   __shared__ float a[8][9];               typedef float t[8][9]; static SharedVariable s{...};
-//                                           t& a = *static_cast<t*>(s.address());
-//   extern __shared__ float d[];            float* d = static_cast<float*>(dynamic_shared());
+//   __shared__ float a[8][9];               struct t { float a[8][9]; }; static SharedVariable
+//   s{...};
+//                                           auto& a = static_cast<t*>(s.address())->a;
+//   extern __shared__ float d[];            struct t { float d[1]; };
+//                                           auto* d = static_cast<t*>(dynamic_shared())->d;
 #include "rewrite.hpp"
 
 #include <algorithm>
@@ -87,14 +89,6 @@ class Rewriter {
     const Token& before = tokens_[brace - 1];
     return before.is(")") || before.is("const") || before.is("noexcept") || before.is("override") ||
            before.is("mutable");
-  }
-
-  std::size_t skip_back_over_attribute(std::size_t close) const {
-    // ... __attribute__ (( x ))   or   alignas ( x )
-    const std::size_t open = partner_[close];
-    if (open == none || open == 0) return none;
-    const Token& name = tokens_[open - 1];
-    return name.is("__attribute__") || name.is("alignas") ? open - 1 : none;
   }
 
   void erase(std::size_t from, std::size_t to) {
@@ -313,145 +307,87 @@ class Rewriter {
 
   // --- shared memory ---------------------------------------------------------------------------
 
-  struct Declarator {
-    std::size_t begin, name, end;  ///< name and the array bounds behind it
-  };
-
+  /// Each variable becomes the only member of a struct, which takes any type, attribute and bound
+  /// as it stands; the struct has a slot in the block's shared memory.
   void shared(std::size_t i) {
-    std::size_t begin = i;
+    std::size_t begin = i, end = i;
+    while (begin > 0 && (is_specifier(tokens_[begin - 1]) || opens_attribute(begin - 1) != none)) {
+      const std::size_t attribute = opens_attribute(begin - 1);
+      begin = attribute == none ? begin - 1 : attribute;
+    }
     bool external = false;
-    for (;;) {  // specifiers in front of __shared__
-      if (begin == 0) break;
-      const Token& before = tokens_[begin - 1];
-      std::size_t attribute = none;
-      if (before.is(")")) attribute = skip_back_over_attribute(begin - 1);
-      if (attribute != none)
-        begin = attribute;
-      else if (before.is("static") || before.is("extern") || before.is("volatile") ||
-               before.is("const") || before.is("inline"))
-        --begin;
-      else
-        break;
-    }
-    std::string type, alignment = "0";
-    std::vector<Declarator> declarators;
-    std::size_t j = begin;
-    bool type_done = false;
-    std::size_t last_name = none, end = none;
-    std::vector<std::size_t> pieces;  // tokens of the type so far, the first name included
-    for (; j < tokens_.size(); ++j) {
-      const Token& token = tokens_[j];
-      if (token.is(";")) {
-        end = j;
-        break;
-      }
-      if (token.is("__shared__") || token.is("static") || token.is("inline")) continue;
-      if (token.is("extern")) {
-        external = true;
-        continue;
-      }
-      if (token.is("__attribute__") || token.is("alignas")) {
-        alignment = alignment_of(j + 1);
-        j = partner_[j + 1];
-        continue;
-      }
+    std::vector<std::size_t> commas;
+    std::size_t name = none;  // of the first variable: the type stands in front of it
+    for (end = begin; end < tokens_.size() && !tokens_[end].is(";"); ++end) {
+      Token& token = tokens_[end];
+      external |= token.is("extern");
+      token.erased |=
+          token.is("__shared__") || token.is("extern") || token.is("static") || token.is("inline");
       if (token.is("="))
-        unsupported(j, "an initialised __shared__ variable (CUDA does not allow it)");
-      if (token.is("(")) unsupported(j, "a __shared__ variable declared with parentheses");
-      if (!type_done) {
-        if (token.is("[") || token.is(",")) {
-          type_done = true;
-        } else if (token.is("<")) {
-          const std::size_t close = matching_angle(j);
-          for (; j <= close; ++j) pieces.push_back(j);
-          --j;
-          continue;
-        } else if (token.is("{") && partner_[j] != none) {
-          const std::size_t close = partner_[j];
-          for (; j <= close; ++j) pieces.push_back(j);
-          --j;
-          continue;
-        } else {
-          if (token.kind == Kind::identifier) last_name = j;
-          pieces.push_back(j);
-          continue;
-        }
-        j -= 1;
-        declarators.push_back({last_name, last_name, none});
-        continue;
-      }
-      if (token.is("[")) {
-        j = partner_[j];
-      } else if (token.is(",")) {
-        declarators.back().end = j;
-        std::size_t name = j + 1;
-        while (name < tokens_.size() && tokens_[name].kind != Kind::identifier) ++name;
-        declarators.push_back({j + 1, name, none});
-        j = name;
-      }
+        unsupported(end, "an initialised __shared__ variable (CUDA does not allow it)");
+      if (token.is("(") && opens_attribute(partner_[end]) == none)
+        unsupported(end, "a __shared__ variable declared with parentheses");
+      if (token.is(",")) commas.push_back(end);
+      if (token.is("<")) end = matching_angle(end);
+      if (token.is("(") || token.is("[") || token.is("{")) end = partner_[end];
+      if (end == none) return;
+      if (commas.empty() && token.kind == Kind::identifier && !token.erased) name = end;
     }
-    if (end == none || last_name == none) return;
-    if (declarators.empty()) declarators.push_back({last_name, last_name, none});
-    declarators.back().end = end;
-    for (std::size_t piece : pieces)
-      if (piece != last_name && (piece < last_name || declarators.front().name != last_name))
-        type += std::string(tokens_[piece].text) + " ";
-    emit_shared(i, begin, end, external, type, alignment, declarators);
+    if (end == tokens_.size() || name == none) return;
+    commas.push_back(end);
+    const std::string type = text(begin, name);
+    std::string structs, bindings;
+    for (std::size_t first = name; std::size_t comma : commas) {
+      std::size_t own = first;
+      while (own < comma && tokens_[own].kind != Kind::identifier) ++own;
+      const std::string own_name(tokens_[own].text), id = std::to_string(++counter_);
+      std::string declarator = text(first, comma), address;
+      // The size of dynamic shared memory is not the type's business.
+      if (external && declarator.ends_with("[ ]")) declarator.insert(declarator.size() - 1, "1");
+      structs += "struct kb_shared_" + id + " { " + type + " " + declarator + "; };";
+      if (external) {
+        address = "::kb::cpu::dynamic_shared()";
+      } else {
+        structs += " static ::kb::cpu::SharedVariable kb_slot_" + id + "{\"" + own_name +
+                   "\", sizeof(kb_shared_" + id + "), alignof(kb_shared_" + id + "), \"" +
+                   source_.files[tokens_[i].file] + "\", " + std::to_string(tokens_[i].line) + "};";
+        address = "kb_slot_" + id + ".address()";
+      }
+      const std::string binding = std::string(external ? "auto* " : "auto& ") + own_name +
+                                  " = static_cast<kb_shared_" + id + "*>(" + address + ")->" +
+                                  own_name + ";";
+      // Without a function around it, the names are bound inside the functions that use them.
+      if (inside_function())
+        bindings += " " + binding, scopes_.back().shared.push_back(own_name);
+      else
+        global_shared_.push_back({own_name, binding});
+      first = comma + 1;
+    }
+    erase(begin, end);
+    tokens_[begin].prefix += structs + bindings;
   }
 
-  std::string alignment_of(std::size_t open) const {
-    // alignas(16) or __attribute__((aligned(16)))
-    std::size_t inner = open + 1;
-    while (inner < partner_[open] && (tokens_[inner].is("(") || tokens_[inner].is("aligned") ||
-                                      tokens_[inner].is("__aligned__")))
-      ++inner;
-    const std::size_t stop = partner_[inner - 1];
-    return stop == none ? "0" : "(" + text(inner, stop) + ")";
+  static bool is_specifier(const Token& token) {
+    return token.is("static") || token.is("extern") || token.is("volatile") || token.is("const") ||
+           token.is("inline");
+  }
+
+  /// The `__attribute__` or `alignas` whose last parenthesis is at `close`, or none.
+  std::size_t opens_attribute(std::size_t close) const {
+    const std::size_t open = partner_[close];
+    if (!tokens_[close].is(")") || open == none || open == 0) return none;
+    const Token& name = tokens_[open - 1];
+    return name.is("__attribute__") || name.is("alignas") || name.is("decltype") ? open - 1 : none;
   }
 
   std::size_t matching_angle(std::size_t open) const {
     int depth = 0;
-    for (std::size_t i = open; i < tokens_.size(); ++i) {
+    for (std::size_t i = open; i < tokens_.size() && !tokens_[i].is(";"); ++i) {
       if (tokens_[i].is("<")) ++depth;
       if (tokens_[i].is(">") && --depth == 0) return i;
       if (tokens_[i].is("(") || tokens_[i].is("[")) i = partner_[i];
-      if (tokens_[i].is(";")) break;
     }
     return open;
-  }
-
-  void emit_shared(std::size_t at, std::size_t begin, std::size_t end, bool external,
-                   const std::string& type, const std::string& alignment,
-                   const std::vector<Declarator>& declarators) {
-    // Without a function around it, the declaration's types and slots stay and its names are bound
-    // inside the functions that use them.
-    const bool global = !inside_function();
-    std::string types, slots, bindings;
-    for (const Declarator& each : declarators) {
-      const std::string name(tokens_[each.name].text);
-      const std::string id = std::to_string(++counter_);
-      const std::string type_name = "kb_shared_type_" + id, slot = "kb_shared_slot_" + id;
-      types += (types.empty() ? "typedef " + type : ", ") + text(each.begin, each.name) + " " +
-               type_name + " " + text(each.name + 1, each.end);
-      std::string binding;
-      if (external) {
-        const std::string pointer = "std::decay_t<" + type_name + ">";
-        binding = pointer + " " + name + " = reinterpret_cast<" + pointer +
-                  ">(::kb::cpu::dynamic_shared());";
-      } else {
-        slots += " static ::kb::cpu::SharedVariable " + slot + "{\"" + name + "\", sizeof(" +
-                 type_name + "), " + alignment + ", \"" + source_.files[tokens_[at].file] + "\", " +
-                 std::to_string(tokens_[at].line) + "};";
-        binding = type_name + "& " + name + " = *static_cast<" + type_name + "*>(" + slot +
-                  ".address());";
-      }
-      if (global)
-        global_shared_.push_back({name, binding});
-      else
-        bindings += " " + binding, scopes_.back().shared.push_back(name);
-    }
-    erase(begin, end);
-    tokens_[begin].prefix += types + ";" + slots + bindings;
   }
 
   /// A lambda that captures by copy would copy shared arrays, which are not captured in CUDA.

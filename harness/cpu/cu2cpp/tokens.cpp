@@ -164,22 +164,7 @@ Source tokenize(std::string_view text) { return Lexer(text).run(); }
 std::string render(const Source& source) {
   std::string out;
   for (const Token& token : source.tokens) {
-    // Only nvcc and clang know "#pragma unroll"; dropping the text keeps the line.
-    const bool pragma = token.trivia.find("#pragma") != std::string_view::npos;
-    if (!pragma) {
-      out += token.trivia;
-    } else {
-      for (std::size_t from = 0; from < token.trivia.size();) {
-        std::size_t to = token.trivia.find('\n', from);
-        to = to == std::string_view::npos ? token.trivia.size() : to + 1;
-        const std::string_view line = token.trivia.substr(from, to - from);
-        const bool drop = line.find("#pragma unroll") != std::string_view::npos ||
-                          line.find("#pragma nounroll") != std::string_view::npos ||
-                          line.find("#pragma nv_") != std::string_view::npos;
-        out += drop ? "\n" : line;
-        from = to;
-      }
-    }
+    out += token.trivia;
     out += token.prefix;
     if (!token.erased) out += token.text;
     out += token.suffix;

@@ -3,16 +3,11 @@
 #include_next <assert.h>
 
 #ifndef NDEBUG
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
+#include "cudacpu/qualifiers.hpp"
 namespace kb::cpu {
-[[noreturn]] __attribute__((visibility("default"))) void assert_failed(const char* expression,
-                                                                       const char* file, int line);
-}
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+[[noreturn]] KB_DEVICE_FUNCTION __attribute__((visibility("default"))) void assert_failed(
+    const char* expression, const char* file, int line);
+}  // namespace kb::cpu
 #undef assert
 #define assert(...)               \
   (static_cast<bool>(__VA_ARGS__) \

@@ -3,11 +3,9 @@
 #pragma GCC system_header
 
 #include "cuda_runtime.h"
+#include "cudacpu/collective.hpp"
 
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
+KB_DEVICE_CODE_BEGIN
 namespace cooperative_groups {
 
 class thread_block {
@@ -15,9 +13,7 @@ class thread_block {
   static void sync(KB_AT) {
     kb::cpu::block_rendezvous(nullptr, nullptr, "thread_block::sync()", site);
   }
-  static unsigned thread_rank() {
-    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  }
+  static unsigned thread_rank() { return kb::cpu::thread_rank(); }
   static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
   static unsigned num_threads() { return size(); }
   static dim3 group_index() { return blockIdx; }
@@ -32,15 +28,12 @@ class grid_group {
   static bool is_valid() { return kb::cpu::is_cooperative(); }
   static void sync(KB_AT) { kb::cpu::grid_rendezvous(site); }
   static unsigned long long block_rank() {
-    return blockIdx.x +
-           static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + gridDim.y * blockIdx.z);
+    return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   }
   static unsigned long long thread_rank() {
     return block_rank() * thread_block::size() + thread_block::thread_rank();
   }
-  static unsigned long long num_blocks() {
-    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
-  }
+  static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
   static unsigned long long size() { return num_blocks() * thread_block::size(); }
   static unsigned long long num_threads() { return size(); }
   static dim3 group_dim() { return gridDim; }
@@ -53,10 +46,9 @@ class lanes {
  public:
   explicit lanes(unsigned mask) : mask_(mask) {}
   void sync(KB_AT) const { __syncwarp(mask_, site); }
-  unsigned thread_rank() const {
-    return __builtin_popcount(mask_ & ((1u << kb::cpu::lane_id()) - 1));
-  }
-  unsigned size() const { return __builtin_popcount(mask_); }
+  unsigned mask() const { return mask_; }
+  unsigned thread_rank() const { return __popc(mask_ & ((1u << kb::cpu::lane_id()) - 1)); }
+  unsigned size() const { return __popc(mask_); }
   unsigned num_threads() const { return size(); }
   template <class T>
   T shfl(T value, unsigned rank, KB_AT) const {
@@ -64,18 +56,15 @@ class lanes {
   }
   template <class T>
   T shfl_up(T value, unsigned delta, KB_AT) const {
-    const unsigned rank = thread_rank();
-    return exchange(value, rank >= delta ? rank - delta : rank, "shfl_up()", site);
+    return exchange(value, thread_rank() - delta, "shfl_up()", site);
   }
   template <class T>
   T shfl_down(T value, unsigned delta, KB_AT) const {
-    const unsigned rank = thread_rank();
-    return exchange(value, rank + delta < size() ? rank + delta : rank, "shfl_down()", site);
+    return exchange(value, thread_rank() + delta, "shfl_down()", site);
   }
   template <class T>
   T shfl_xor(T value, unsigned other, KB_AT) const {
-    const unsigned rank = thread_rank() ^ other;
-    return exchange(value, rank < size() ? rank : thread_rank(), "shfl_xor()", site);
+    return exchange(value, thread_rank() ^ other, "shfl_xor()", site);
   }
   int any(int predicate, KB_AT) const { return __any_sync(mask_, predicate, site); }
   int all(int predicate, KB_AT) const { return __all_sync(mask_, predicate, site); }
@@ -86,13 +75,13 @@ class lanes {
   unsigned match_any(T value, KB_AT) const {
     return pack(__match_any_sync(mask_, value, site));
   }
-  unsigned mask() const { return mask_; }
 
  private:
+  /// The value of the lane with that rank, or the caller's own if there is none.
   template <class T>
   T exchange(T value, unsigned rank, const char* what, kb::cpu::Site site) const {
     unsigned rest = mask_;
-    for (; rank > 0; --rank) rest &= rest - 1;
+    for (unsigned i = rank < size() ? rank : thread_rank(); i > 0; --i) rest &= rest - 1;
     return kb::cpu::shuffle(mask_, value, __builtin_ctz(rest), what, site);
   }
   /// Moves the bits of the group's lanes together.
@@ -111,19 +100,12 @@ class coalesced_group : public lanes {
 };
 inline coalesced_group coalesced_threads(KB_AT) { return coalesced_group(__activemask(site)); }
 
-namespace detail {
-inline unsigned tile_mask(unsigned size) {
-  const unsigned all = size == 32 ? ~0u : (1u << size) - 1;
-  return all << (kb::cpu::lane_id() & ~(size - 1));
-}
-}  // namespace detail
-
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public lanes {
  public:
   static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
                 "tiles above a warp are not supported on the CPU");
-  thread_block_tile() : lanes(detail::tile_mask(Size)) {}
+  thread_block_tile() : lanes(kb::cpu::tile_mask(Size)) {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   unsigned meta_group_rank() const { return thread_block::thread_rank() / Size; }
@@ -135,7 +117,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
 }
 inline lanes tiled_partition(const thread_block&, unsigned size) {
-  return lanes(detail::tile_mask(size));
+  return lanes(kb::cpu::tile_mask(size));
 }
 
 #define KB_GROUP_OPERATION(name, Operation) \
@@ -147,37 +129,22 @@ KB_GROUP_OPERATION(greater, Max)
 KB_GROUP_OPERATION(bit_and, And)
 KB_GROUP_OPERATION(bit_or, Or)
 KB_GROUP_OPERATION(bit_xor, Xor)
-#undef KB_GROUP_OPERATION
 
 template <class T, class Operation>
 T reduce(const lanes& group, T value, Operation operation, KB_AT) {
-  // A butterfly needs a power of two; folding in rank order works for every group.
-  T sum = group.shfl(value, 0, site);
-  for (unsigned rank = 1; rank < group.size(); ++rank)
-    sum = operation(sum, group.shfl(value, rank, site));
-  return sum;
+  return kb::cpu::across_lanes(group.mask(), value, operation, true, "reduce()", site).total;
 }
-template <class T, class Operation>
-T inclusive_scan(const lanes& group, T value, Operation operation, KB_AT) {
-  for (unsigned step = 1; step < group.size(); step *= 2) {
-    const T other = group.shfl_up(value, step, site);
-    if (group.thread_rank() >= step) value = operation(other, value);
+#define KB_GROUP_SCAN(name, result)                                                                \
+  template <class T, class Operation>                                                              \
+  T name(const lanes& group, T value, Operation operation, KB_AT) {                                \
+    return kb::cpu::across_lanes(group.mask(), value, operation, true, #name "()", site).result(); \
+  }                                                                                                \
+  template <class T>                                                                               \
+  T name(const lanes& group, T value, KB_AT) {                                                     \
+    return name(group, value, plus<T>(), site);                                                    \
   }
-  return value;
-}
-template <class T>
-T inclusive_scan(const lanes& group, T value, KB_AT) {
-  return inclusive_scan(group, value, plus<T>(), site);
-}
-template <class T, class Operation>
-T exclusive_scan(const lanes& group, T value, Operation operation, KB_AT) {
-  const T sum = group.shfl_up(inclusive_scan(group, value, operation, site), 1, site);
-  return group.thread_rank() == 0 ? T{} : sum;
-}
-template <class T>
-T exclusive_scan(const lanes& group, T value, KB_AT) {
-  return exclusive_scan(group, value, plus<T>(), site);
-}
+KB_GROUP_SCAN(inclusive_scan, inclusive)
+KB_GROUP_SCAN(exclusive_scan, exclusive)
 
 /// Copies at once: what is copied is complete before wait() on any schedule.
 template <class Group, class T>
@@ -196,7 +163,4 @@ void sync(const Group& group, KB_AT) {
 }
 
 }  // namespace cooperative_groups
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END

@@ -3,19 +3,12 @@
 #pragma GCC system_header
 
 #include "cuda_runtime.h"
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
 #include "cudacpu/narrow_float.hpp"
 
 using __half = kb::cpu::Narrow<kb::cpu::Binary16>;
 using __half2 = kb::cpu::Narrow2<kb::cpu::Binary16>;
 using half = __half;
 using half2 = __half2;
+KB_DEVICE_CODE_BEGIN
 KB_NARROW_CONVERSIONS(__half, __half2, half, half2)
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END

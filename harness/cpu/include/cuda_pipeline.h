@@ -4,17 +4,11 @@
 
 #include "cuda_runtime.h"
 
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
+KB_DEVICE_CODE_BEGIN
 inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, size_t zeros = 0) {
   memcpy(to, from, bytes - zeros);
   memset(static_cast<char*>(to) + bytes - zeros, 0, zeros);
 }
 inline void __pipeline_commit() {}
 inline void __pipeline_wait_prior(size_t) {}
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END

@@ -8,27 +8,24 @@
 // may be called from kernels; the C++ library, some of whose headers it includes, may not.
 #include <cstddef>
 #include <cstdint>
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
+KB_DEVICE_CODE_BEGIN
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+KB_DEVICE_CODE_END
 #if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
 #include <algorithm>
 #include <memory>
 #endif
 
+#include <limits>
 #include <new>
 #include <type_traits>
 #include <utility>
 
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
+KB_DEVICE_CODE_BEGIN
 #include <assert.h>
 
 #include <cmath>
@@ -37,19 +34,10 @@
 #include <cstring>
 
 #include "cudacpu/core.hpp"
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END
 #include "cudacpu/api.hpp"  // not for kernels: there it would be a call of host code
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
+KB_DEVICE_CODE_BEGIN
 #include "cudacpu/atomics.hpp"
 #include "cudacpu/math.hpp"
 #include "cudacpu/warp.hpp"
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END

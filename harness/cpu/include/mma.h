@@ -6,10 +6,7 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
+KB_DEVICE_CODE_BEGIN
 namespace nvcuda::wmma {
 
 struct matrix_a;
@@ -24,27 +21,10 @@ struct tf32;
 }  // namespace precision
 
 namespace detail {
-template <class T>
-struct Storage {
-  using type = T;
-};
-template <>
-struct Storage<precision::tf32> {
-  using type = float;
-};
 template <class Use, int M, int N, int K>
-struct Shape;
-template <int M, int N, int K>
-struct Shape<matrix_a, M, N, K> {
-  static constexpr int rows = M, columns = K;
-};
-template <int M, int N, int K>
-struct Shape<matrix_b, M, N, K> {
-  static constexpr int rows = K, columns = N;
-};
-template <int M, int N, int K>
-struct Shape<accumulator, M, N, K> {
-  static constexpr int rows = M, columns = N;
+struct Shape {
+  static constexpr int rows = std::is_same_v<Use, matrix_b> ? K : M;
+  static constexpr int columns = std::is_same_v<Use, matrix_a> ? K : N;
 };
 /// What the tensor core reads of an operand: TF32 keeps 10 bits of the mantissa.
 template <class T, class Sum, class V>
@@ -58,7 +38,7 @@ Sum operand(V value) {
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
-  using element_type = typename detail::Storage<T>::type;
+  using element_type = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
   using storage_element_type = element_type;
   using Shape = detail::Shape<Use, M, N, K>;
   static constexpr int num_elements = Shape::rows * Shape::columns / 32;
@@ -72,14 +52,20 @@ void fill_fragment(fragment<Use, M, N, K, T, Layout>& f, V value) {
 }
 
 namespace detail {
-template <class F, class P>
-void load(F& f, const P* from, unsigned stride, bool row_major) {
+/// Calls move(element, offset of its value in memory) for the caller's elements.
+template <class F, class Move>
+void each_element(F& f, unsigned stride, bool row_major, Move move) {
   for (int i = 0; i < F::num_elements; ++i) {
     const int at = i * 32 + static_cast<int>(kb::cpu::lane_id());
-    const int row = at / F::Shape::columns, column = at % F::Shape::columns;
-    f.x[i] = static_cast<typename F::element_type>(row_major ? from[row * stride + column]
-                                                             : from[column * stride + row]);
+    const unsigned row = at / F::Shape::columns, column = at % F::Shape::columns;
+    move(f.x[i], row_major ? row * stride + column : column * stride + row);
   }
+}
+template <class F, class P>
+void load(F& f, const P* from, unsigned stride, bool row_major) {
+  each_element(f, stride, row_major, [=](auto& element, unsigned at) {
+    element = static_cast<typename F::element_type>(from[at]);
+  });
 }
 }  // namespace detail
 
@@ -98,12 +84,8 @@ void load_matrix_sync(fragment<accumulator, M, N, K, T>& f, const P* from, unsig
 template <int M, int N, int K, class T, class P>
 void store_matrix_sync(P* to, const fragment<accumulator, M, N, K, T>& f, unsigned stride,
                        layout_t layout, KB_AT) {
-  for (int i = 0; i < f.num_elements; ++i) {
-    const int at = i * 32 + static_cast<int>(kb::cpu::lane_id());
-    const int row = at / N, column = at % N;
-    to[layout == mem_row_major ? row * stride + column : column * stride + row] =
-        static_cast<P>(f.x[i]);
-  }
+  detail::each_element(f, stride, layout == mem_row_major,
+                       [=](const auto& element, unsigned at) { to[at] = static_cast<P>(element); });
   __syncwarp(~0u, site);
 }
 
@@ -152,6 +134,4 @@ inline float __float_to_tf32(float value) {
 
 inline float __float_to_tf32(float value) { return nvcuda::wmma::__float_to_tf32(value); }
 
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END

@@ -77,15 +77,6 @@ cudaError_t fill(void* to, std::size_t pitch, int value, std::size_t width, std:
   return cudaSuccess;
 }
 
-cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
-  if (!pointer) return cudaErrorInvalidValue;
-  *pointer = nullptr;
-  if (sticky_error() != cudaSuccess) return sticky_error();
-  if (bytes == 0) return cudaSuccess;
-  *pointer = memory().allocate(bytes, kind);
-  return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
 cudaError_t release(void* pointer, bool host_memory) {
   if (!pointer) return cudaSuccess;
   if (memory().release(pointer, host_memory)) return cudaSuccess;
@@ -95,17 +86,27 @@ cudaError_t release(void* pointer, bool host_memory) {
 
 }  // namespace
 
-cudaError_t copy_symbol(void* symbol, size_t symbol_bytes, size_t offset, void* other, size_t bytes,
-                        bool to_symbol, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
+  if (!pointer) return result(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (sticky_error() != cudaSuccess || bytes == 0) return result();
+  *pointer = memory().allocate(bytes, kind);
+  return result(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t copy_symbol(const volatile void* symbol, std::size_t symbol_bytes, std::size_t offset,
+                        const void* other, std::size_t bytes, bool to_symbol, cudaMemcpyKind kind,
+                        cudaStream_t stream) {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) return result(cudaErrorInvalidValue);
-  char* at = static_cast<char*>(symbol) + offset;
+  char* at = static_cast<char*>(const_cast<void*>(symbol)) + offset;
+  void* partner = const_cast<void*>(other);
   const bool device_side = kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
   return result(enqueue(stream, [=] {
     if (cudaError_t error =
-            check_range(other, bytes, to_symbol ? "source" : "destination", false, !device_side))
+            check_range(partner, bytes, to_symbol ? "source" : "destination", false, !device_side))
       return error;
-    DeviceMemory::Window window(memory(), other, nullptr);
-    to_symbol ? std::memmove(at, other, bytes) : std::memmove(other, at, bytes);
+    DeviceMemory::Window window(memory(), partner, nullptr);
+    to_symbol ? std::memmove(at, partner, bytes) : std::memmove(partner, at, bytes);
     return cudaSuccess;
   }));
 }
@@ -116,58 +117,13 @@ using namespace kb::cpu;
 
 extern "C" {
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  return result(allocate(pointer, bytes, MemoryKind::device));
-}
-
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  if (!pitch) return result(cudaErrorInvalidValue);
-  *pitch = (width + 511) / 512 * 512;
-  return cudaMalloc(pointer, *pitch * height);
-}
-
-// A captured allocation is made at once and lives until its captured free would run: the address
-// must be known while the graph is being built.
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
-}
-
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
-  return result(allocate(pointer, bytes, MemoryKind::managed));
-}
-
-cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned) {
-  return result(allocate(pointer, bytes, MemoryKind::pinned));
-}
-
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  return cudaMallocHost(pointer, bytes, flags);
-}
-
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
-  if (!pointer || bytes == 0) return result(cudaErrorInvalidValue);
-  return result(memory().add_host(pointer, bytes) ? cudaSuccess
-                                                  : cudaErrorHostMemoryAlreadyRegistered);
-}
-
-cudaError_t cudaHostUnregister(void* pointer) {
-  return result(memory().remove_host(pointer) ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
-}
-
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-  Allocation found;
-  if (!device || !memory().find(host, &found)) return result(cudaErrorInvalidValue);
-  *device = host;
-  return result(cudaSuccess);
-}
-
 cudaError_t cudaFree(void* pointer) { return result(release(pointer, false)); }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaError_t error = cudaStreamIsCapturing(stream, &status)) return error;
   // Inside a capture the graph will need the memory at every launch.
-  if (status == cudaStreamCaptureStatusActive) return result(cudaSuccess);
+  if (status == cudaStreamCaptureStatusActive) return result();
   return cudaFree(pointer);
 }
 
@@ -178,7 +134,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   const std::size_t used = memory().used_bytes();
   if (free_bytes) *free_bytes = used < total ? total - used : 0;
   if (total_bytes) *total_bytes = total;
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -194,7 +150,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
                        : found.kind == MemoryKind::managed ? cudaMemoryTypeManaged
                                                            : cudaMemoryTypeHost;
   }
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -208,39 +164,9 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
       enqueue(stream, [=] { return copy(to, to_pitch, from, from_pitch, width, height, kind); }));
 }
 
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                         size_t width, size_t height, cudaMemcpyKind kind) {
-  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
-}
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-  return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
-}
-
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-}
-
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
   return result(enqueue(stream, [=] { return fill(to, pitch, value, width, height); }));
-}
-
-cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
-}
-
-cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-  return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
-}
-
-cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return cudaMemsetAsync(to, value, bytes, nullptr);
-}
-
-cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t) {
-  return result(cudaSuccess);
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned) {
@@ -251,11 +177,6 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsi
 
 cudaError_t cudaIpcCloseMemHandle(void* pointer) {
   return result(memory().close_ipc(pointer) ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
-  *pool = nullptr;
-  return result(cudaErrorNotSupported);
 }
 
 }  // extern "C"

@@ -62,8 +62,6 @@ cudaError_t reject_capture(cudaStream_t stream) {
   return cudaErrorStreamCaptureUnsupported;
 }
 
-cudaError_t reject_any_capture() { return reject_capture(nullptr); }
-
 }  // namespace kb::cpu
 
 using namespace kb::cpu;
@@ -75,27 +73,17 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = new CUstream_st;
   std::lock_guard lock(mutex);
   streams().insert(*stream);
-  return result(cudaSuccess);
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return cudaStreamCreate(stream);
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
+  return result();
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   std::lock_guard lock(mutex);
   if (is_default(stream) || !streams().erase(stream)) return result(cudaErrorInvalidResourceHandle);
   delete stream;
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(reject_capture(stream)); }
-
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return result(reject_capture(stream)); }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!event) return result(cudaErrorInvalidResourceHandle);
@@ -106,7 +94,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       return result(cudaErrorStreamCaptureMerge);
     stream->capture = event->capture;
   }
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
@@ -116,26 +104,17 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   }));
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                  void* user_data, unsigned) {
-  if (cudaError_t error = reject_capture(stream)) return result(error);
-  callback(stream, sticky_error(), user_data);
-  return result(cudaSuccess);
-}
-
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (!event) return result(cudaErrorInvalidValue);
   *event = new CUevent_st;
   (*event)->timed = !(flags & cudaEventDisableTiming);
-  return result(cudaSuccess);
+  return result();
 }
-
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (!event) return result(cudaErrorInvalidResourceHandle);
   delete event;
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
@@ -145,7 +124,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->capture = is_default(stream) ? nullptr : stream->capture;
   event->recorded = !event->capture;
   event->time = std::chrono::steady_clock::now();
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -153,14 +132,12 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return result(event->capture ? cudaErrorCapturedEvent : cudaSuccess);
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
-
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
   if (!ms) return result(cudaErrorInvalidValue);
   if (!start || !stop || !start->recorded || !stop->recorded || !start->timed || !stop->timed)
     return result(cudaErrorInvalidResourceHandle);
   *ms = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
@@ -171,7 +148,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   if (stream->capture) return result(cudaErrorIllegalState);
   stream->capture = std::make_shared<CUgraph_st>();
   stream->is_origin = true;
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
@@ -186,7 +163,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = nullptr;
   if (captured->invalid) return result(cudaErrorStreamCaptureInvalidated);
   *graph = new CUgraph_st(std::move(*captured));
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -196,13 +173,13 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   *status = !graph           ? cudaStreamCaptureStatusNone
             : graph->invalid ? cudaStreamCaptureStatusInvalidated
                              : cudaStreamCaptureStatusActive;
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
   if (!graph) return result(cudaErrorInvalidValue);
   *graph = new CUgraph_st;
-  return result(cudaSuccess);
+  return result();
 }
 
 // Work is done in the order in which it was added, which dependencies may only allow more of.
@@ -211,13 +188,13 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
   if (!node || !graph || !child) return result(cudaErrorInvalidValue);
   graph->work.insert(graph->work.end(), child->work.begin(), child->work.end());
   *node = reinterpret_cast<cudaGraphNode_t>(graph);
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   if (!exec || !graph) return result(cudaErrorInvalidValue);
-  *exec = new CUgraphExec_st{graph->work};
-  return result(cudaSuccess);
+  *exec = new CUgraphExec_st(*graph);
+  return result();
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -229,26 +206,22 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   }));
 }
 
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
-  return result(exec ? cudaSuccess : cudaErrorInvalidValue);
-}
-
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   if (!graph || !count) return result(cudaErrorInvalidValue);
   // Nodes have no handles of their own here; their number is what programs ask for.
   if (nodes) return result(cudaErrorNotSupported);
   *count = graph->work.size();
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   delete exec;
-  return result(cudaSuccess);
+  return result();
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
-  return result(cudaSuccess);
+  return result();
 }
 
 }  // extern "C"

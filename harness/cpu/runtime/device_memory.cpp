@@ -20,6 +20,7 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t guard = 1 << 20;
 constexpr std::size_t alignment = 256;  // what cudaMalloc promises
 constexpr std::size_t retired_limit = 256;
+constexpr int read_and_write = PROT_READ | PROT_WRITE;
 
 #if defined(KB_SANITIZE_ADDRESS) || defined(KB_SANITIZE_THREAD)
 constexpr bool guarded = false;  // the sanitizer watches the heap more closely than pages can
@@ -31,17 +32,27 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-bool is_guarded(const Allocation& allocation) {
-  return guarded && (allocation.kind == MemoryKind::device || allocation.kind == MemoryKind::ipc);
+/// Reserves addresses with guards on both sides; returns the start of the middle, or null.
+char* reserve(std::size_t bytes, void* at = nullptr) {
+  void* mapping = mmap(at, bytes + 2 * guard, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1, 0);
+  return mapping == MAP_FAILED ? nullptr : static_cast<char*>(mapping) + guard;
+}
+void unmap(const Allocation& each) { munmap(each.pages - guard, each.page_bytes + 2 * guard); }
+
+void protect(const Allocation& each, int access) {
+  if (guarded && each.pages) mprotect(each.pages, each.page_bytes, access);
 }
 
-/// Number of bytes in [from, to) that a kernel has changed, counted from the data outwards.
-std::size_t damage(const char* from, const char* to) {
-  return static_cast<std::size_t>(
-      std::count_if(from, to, [](char byte) { return byte != static_cast<char>(0xff); }));
+/// Number of bytes in [from, to) that a kernel has changed; writes them back.
+std::size_t damage(char* from, char* to) {
+  const auto changed =
+      std::count_if(from, to, [](char byte) { return byte != static_cast<char>(0xff); });
+  if (changed > 0) std::memset(from, 0xff, to - from);
+  return static_cast<std::size_t>(changed);
 }
 
-std::string label(const Allocation& allocation, const char* state) {
+std::string label(const Allocation& allocation, const char* state = "device") {
   return "the " + std::to_string(allocation.bytes) + "-byte " + state + " allocation no. " +
          std::to_string(allocation.serial);
 }
@@ -53,84 +64,70 @@ DeviceMemory& DeviceMemory::instance() {
   return *memory;
 }
 
-void* DeviceMemory::allocate(std::size_t bytes, MemoryKind kind) {
-  watch_faults();
-  watch_faults();
-  std::lock_guard lock(mutex_);
-  Allocation result{nullptr, bytes, nullptr, 0, nullptr, 0, kind, ++serial_, true};
-  if (guarded && kind == MemoryKind::device) {
-    const std::size_t padded = round_up(std::max<std::size_t>(bytes, 1), alignment);
-    result.page_bytes = round_up(padded, page);
-    result.mapping_bytes = result.page_bytes + 2 * guard;
-    if (result.mapping_bytes < bytes) return nullptr;
-    void* mapping = mmap(nullptr, result.mapping_bytes, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping == MAP_FAILED) return nullptr;
-    result.mapping = static_cast<char*>(mapping);
-    result.pages = result.mapping + guard;
-    if (mprotect(result.pages, result.page_bytes, PROT_READ | PROT_WRITE) != 0) {
-      munmap(mapping, result.mapping_bytes);
-      return nullptr;
-    }
-    // At the end of its pages, so that the first byte behind the padding faults.
-    result.data = result.pages + result.page_bytes - padded;
-    std::memset(result.pages, 0xff, result.page_bytes);
-    if (guarded && open_ == 0) protect(result, false);
-  } else {
-    void* data = nullptr;
-    if (posix_memalign(&data, alignment, std::max<std::size_t>(bytes, 1)) != 0) return nullptr;
-    result.data = static_cast<char*>(data);
-    std::memset(data, 0xff, bytes);
-  }
-  used_ += bytes;
-  allocations_[reinterpret_cast<std::uintptr_t>(result.mapping ? result.mapping : result.data)] =
-      result;
-  return result.data;
+void* DeviceMemory::add(Allocation allocation) {
+  allocation.serial = ++serial_;
+  if (open_ == 0) protect(allocation, PROT_NONE);
+  used_ += allocation.bytes;
+  const char* start = allocation.pages ? allocation.pages : allocation.data;
+  allocations_[reinterpret_cast<std::uintptr_t>(start)] = allocation;
+  return allocation.data;
 }
 
-const Allocation* DeviceMemory::containing(const void* address) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  auto next = allocations_.upper_bound(at);
-  if (next == allocations_.begin()) return nullptr;
-  const Allocation& candidate = std::prev(next)->second;
-  auto* byte = static_cast<const char*>(address);
-  const std::size_t bytes = std::max<std::size_t>(candidate.bytes, 1);
-  return byte >= candidate.data && byte < candidate.data + bytes ? &candidate : nullptr;
+void* DeviceMemory::allocate(std::size_t bytes, MemoryKind kind) {
+  watch_faults();
+  std::lock_guard lock(mutex_);
+  if (!guarded || kind != MemoryKind::device) {
+    void* data = nullptr;
+    if (posix_memalign(&data, alignment, bytes) != 0) return nullptr;
+    std::memset(data, 0xff, bytes);
+    return add({static_cast<char*>(data), bytes, kind, 0, nullptr, 0});
+  }
+  const std::size_t padded = round_up(bytes, alignment), page_bytes = round_up(padded, page);
+  if (page_bytes + 2 * guard < bytes) return nullptr;
+  char* pages = reserve(page_bytes);
+  if (!pages) return nullptr;
+  // At the end of its pages, so that the first byte behind the padding faults.
+  const Allocation result{pages + page_bytes - padded, bytes, kind, 0, pages, page_bytes};
+  if (mprotect(pages, page_bytes, read_and_write) != 0) return unmap(result), nullptr;
+  std::memset(pages, 0xff, page_bytes);
+  return add(result);
+}
+
+DeviceMemory::Iterator DeviceMemory::containing(const void* address) {
+  auto next = allocations_.upper_bound(reinterpret_cast<std::uintptr_t>(address));
+  if (next == allocations_.begin()) return allocations_.end();
+  const Allocation& candidate = (--next)->second;
+  const auto* byte = static_cast<const char*>(address);
+  return byte >= candidate.data && byte < candidate.data + candidate.bytes ? next
+                                                                           : allocations_.end();
 }
 
 bool DeviceMemory::find(const void* address, Allocation* found) {
   std::lock_guard lock(mutex_);
-  const Allocation* allocation = containing(address);
-  if (allocation) *found = *allocation;
-  return allocation != nullptr;
+  const auto at = containing(address);
+  if (at != allocations_.end()) *found = at->second;
+  return at != allocations_.end();
 }
 
 bool DeviceMemory::release(void* data, bool host_memory) {
   std::lock_guard lock(mutex_);
-  const Allocation* found = containing(data);
-  if (!found || found->data != data || !found->owned || found->kind == MemoryKind::ipc ||
-      host_memory != (found->kind == MemoryKind::pinned))
+  const auto at = containing(data);
+  if (at == allocations_.end() || at->second.data != data || at->second.kind == MemoryKind::ipc ||
+      host_memory != (at->second.kind == MemoryKind::pinned))
     return false;
-  const Allocation allocation = *found;
-  used_ -= allocation.bytes;
-  if (allocation.mapping) {
-    allocations_.erase(reinterpret_cast<std::uintptr_t>(allocation.mapping));
-    retire(allocation);
-  } else {
-    allocations_.erase(reinterpret_cast<std::uintptr_t>(data));
-    std::free(data);
-  }
+  used_ -= at->second.bytes;
+  at->second.pages ? retire(at->second) : std::free(data);
+  allocations_.erase(at);
   return true;
 }
 
 // Gives the memory back but keeps the addresses inaccessible for a while: a late use then faults
 // instead of hitting a younger allocation.
 void DeviceMemory::retire(const Allocation& allocation) {
-  mmap(allocation.mapping, allocation.mapping_bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  reserve(allocation.page_bytes, allocation.pages - guard);
   retired_.push_back(allocation);
   if (retired_.size() <= retired_limit) return;
-  munmap(retired_.front().mapping, retired_.front().mapping_bytes);
+  unmap(retired_.front());
   retired_.erase(retired_.begin());
 }
 
@@ -146,75 +143,47 @@ void* DeviceMemory::open_ipc(const void* handle) {
     return nullptr;
   watch_faults();
   std::lock_guard lock(mutex_);
-  Allocation result{nullptr,         ipc.map_bytes, nullptr,
-                    ipc.map_bytes,   nullptr,       ipc.map_bytes + 2 * guard,
-                    MemoryKind::ipc, ++serial_,     true};
-  void* mapping = mmap(nullptr, result.mapping_bytes, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) return nullptr;
-  result.mapping = static_cast<char*>(mapping);
-  result.pages = result.data = result.mapping + guard;
-  if (mmap(result.pages, ipc.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ipc.fd,
-           static_cast<off_t>(ipc.file_offset)) == MAP_FAILED) {
-    munmap(mapping, result.mapping_bytes);
-    return nullptr;
-  }
-  poison(result.data, ipc.data_offset);
-  poison(result.data + ipc.data_offset + ipc.data_bytes,
-         ipc.map_bytes - ipc.data_offset - ipc.data_bytes);
-  if (guarded && open_ == 0) protect(result, false);
-  used_ += result.bytes;
-  allocations_[reinterpret_cast<std::uintptr_t>(result.mapping)] = result;
-  return result.data;
+  char* pages = reserve(ipc.map_bytes);
+  if (!pages) return nullptr;
+  const Allocation result{pages, ipc.map_bytes, MemoryKind::ipc, 0, pages, ipc.map_bytes};
+  if (mmap(pages, ipc.map_bytes, read_and_write, MAP_SHARED | MAP_FIXED, ipc.fd,
+           static_cast<off_t>(ipc.file_offset)) == MAP_FAILED)
+    return unmap(result), nullptr;
+  const std::size_t end = ipc.data_offset + ipc.data_bytes;
+  poison(pages, ipc.data_offset);
+  poison(pages + end, ipc.map_bytes - end);
+  return add(result);
 }
 
 bool DeviceMemory::close_ipc(void* data) {
   std::lock_guard lock(mutex_);
-  const Allocation* found = containing(data);
-  if (!found || found->data != data || found->kind != MemoryKind::ipc) return false;
-  const Allocation allocation = *found;
-  allocations_.erase(reinterpret_cast<std::uintptr_t>(allocation.mapping));
-  used_ -= allocation.bytes;
-  unpoison(allocation.data, allocation.bytes);
-  munmap(allocation.mapping, allocation.mapping_bytes);
-  return true;
-}
-
-bool DeviceMemory::add_host(void* data, std::size_t bytes) {
-  std::lock_guard lock(mutex_);
-  if (containing(data)) return false;
-  auto* first = static_cast<char*>(data);
-  allocations_[reinterpret_cast<std::uintptr_t>(data)] = {
-      first, bytes, nullptr, 0, nullptr, 0, MemoryKind::pinned, ++serial_, false};
-  return true;
-}
-
-bool DeviceMemory::remove_host(void* data) {
-  std::lock_guard lock(mutex_);
-  auto found = allocations_.find(reinterpret_cast<std::uintptr_t>(data));
-  if (found == allocations_.end() || found->second.owned) return false;
-  allocations_.erase(found);
+  const auto at = containing(data);
+  if (at == allocations_.end() || at->second.data != data || at->second.kind != MemoryKind::ipc)
+    return false;
+  used_ -= at->second.bytes;
+  unpoison(data, at->second.bytes);
+  unmap(at->second);
+  allocations_.erase(at);
   return true;
 }
 
 std::string DeviceMemory::describe(const void* address) {
   std::lock_guard lock(mutex_);
-  auto* byte = static_cast<const char*>(address);
-  auto inside = [&](const Allocation& each) {
-    return each.mapping && byte >= each.mapping && byte < each.mapping + each.mapping_bytes;
+  const auto* byte = static_cast<const char*>(address);
+  auto around = [&](const Allocation& each) {
+    return each.pages && byte >= each.pages - guard && byte < each.pages + each.page_bytes + guard;
   };
   for (const auto& [start, each] : allocations_) {
-    if (!inside(each)) continue;
-    if (byte < each.data)
-      return std::to_string(each.data - byte) + " bytes before the start of " +
-             label(each, "device");
-    if (byte < each.data + each.bytes)
-      return "at byte " + std::to_string(byte - each.data) + " of " + label(each, "device");
-    return std::to_string(byte - each.data - each.bytes) + " bytes past the end of " +
-           label(each, "device");
+    if (!around(each)) continue;
+    const std::ptrdiff_t offset = byte - each.data, size = static_cast<std::ptrdiff_t>(each.bytes);
+    const std::string place = offset < 0 ? std::to_string(-offset) + " bytes before the start of "
+                              : offset < size
+                                  ? "at byte " + std::to_string(offset) + " of "
+                                  : std::to_string(offset - size) + " bytes past the end of ";
+    return place + label(each);
   }
   for (const Allocation& each : retired_)
-    if (inside(each)) return "after free: inside " + label(each, "freed");
+    if (around(each)) return "after free: inside " + label(each, "freed");
   return "";
 }
 
@@ -225,55 +194,42 @@ bool DeviceMemory::owns(const void* address) {
   return found;
 }
 
-void DeviceMemory::protect(const Allocation& allocation, bool accessible) {
-  mprotect(allocation.pages, allocation.page_bytes,
-           accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
-}
-
 void DeviceMemory::open_all() {
   std::lock_guard lock(mutex_);
-  if (open_++ > 0 || !guarded) return;
-  for (const auto& [start, each] : allocations_)
-    if (is_guarded(each)) protect(each, true);
+  if (open_++ > 0) return;
+  for (const auto& [start, each] : allocations_) protect(each, read_and_write);
 }
 
 void DeviceMemory::close_all() {
   std::lock_guard lock(mutex_);
-  if (--open_ > 0 || !guarded) return;
-  for (const auto& [start, each] : allocations_)
-    if (is_guarded(each)) protect(each, false);
+  if (--open_ > 0) return;
+  for (const auto& [start, each] : allocations_) protect(each, PROT_NONE);
 }
 
 DeviceMemory::Window::Window(DeviceMemory& memory, const void* a, const void* b)
-    : memory_(memory), lock_(memory.mutex_) {
-  if (memory_.open_ > 0) return;
+    : lock_(memory.mutex_) {
+  if (memory.open_ > 0) return;
   for (const void* address : {a, b}) {
-    const Allocation* allocation = memory_.containing(address);
-    if (!allocation || !is_guarded(*allocation)) continue;
-    memory_.protect(*allocation, true);
-    opened_.push_back(allocation);
+    const auto at = memory.containing(address);
+    if (at == memory.allocations_.end()) continue;
+    protect(at->second, read_and_write);
+    opened_.push_back(&at->second);
   }
 }
 
 DeviceMemory::Window::~Window() {
-  for (const Allocation* allocation : opened_) memory_.protect(*allocation, false);
+  for (const Allocation* allocation : opened_) protect(*allocation, PROT_NONE);
 }
 
 std::string DeviceMemory::check_canaries() {
-  if (!guarded) return "";
   std::lock_guard lock(mutex_);
   for (auto& [start, each] : allocations_) {
-    if (each.kind != MemoryKind::device || !each.mapping) continue;
-    char* end = each.data + each.bytes;
-    char* limit = each.pages + each.page_bytes;
-    const std::size_t before = damage(each.pages, each.data), behind = damage(end, limit);
+    if (each.kind != MemoryKind::device || !each.pages) continue;
+    const std::size_t before = damage(each.pages, each.data);
+    const std::size_t behind = damage(each.data + each.bytes, each.pages + each.page_bytes);
     if (before + behind == 0) continue;
-    std::memset(each.pages, 0xff, each.data - each.pages);
-    std::memset(end, 0xff, limit - end);
-    return behind ? std::to_string(behind) + " bytes were written just past the end of " +
-                        label(each, "device")
-                  : std::to_string(before) + " bytes were written just before the start of " +
-                        label(each, "device");
+    return std::to_string(behind ? behind : before) + " bytes were written just " +
+           (behind ? "past the end of " : "before the start of ") + label(each);
   }
   return "";
 }

@@ -1,6 +1,8 @@
 // Device memory: allocations between guard pages that only kernels and copies may touch.
 #pragma once
 
+#include <cudacpu/api.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,18 +12,13 @@
 
 namespace kb::cpu {
 
-enum class MemoryKind { device, managed, pinned, ipc };
-
 struct Allocation {
   char* data;
   std::size_t bytes;
-  char* pages;  ///< the accessible pages around the data
-  std::size_t page_bytes;
-  char* mapping;  ///< with guard pages; null for memory of the C++ heap
-  std::size_t mapping_bytes;
   MemoryKind kind;
   unsigned serial;
-  bool owned;  ///< false for host memory that was only registered
+  char* pages;  ///< the accessible pages around the data; null for memory of the C++ heap
+  std::size_t page_bytes;
 };
 
 /// All memory that CUDA calls have handed out. Without a sanitizer, device memory ends at a guard
@@ -31,12 +28,11 @@ class DeviceMemory {
  public:
   static DeviceMemory& instance();
 
+  /// Returns null when there is no memory.
   void* allocate(std::size_t bytes, MemoryKind kind);
   bool release(void* data, bool host_memory);
   void* open_ipc(const void* handle);
   bool close_ipc(void* data);
-  bool add_host(void* data, std::size_t bytes);
-  bool remove_host(void* data);
 
   /// Copies the record of the allocation that contains `address`.
   bool find(const void* address, Allocation* found);
@@ -63,7 +59,6 @@ class DeviceMemory {
     Window(const Window&) = delete;
 
    private:
-    DeviceMemory& memory_;
     std::lock_guard<std::recursive_mutex> lock_;
     std::vector<const Allocation*> opened_;
   };
@@ -73,15 +68,17 @@ class DeviceMemory {
   std::size_t used_bytes();
 
  private:
+  using Iterator = std::map<std::uintptr_t, Allocation>::iterator;
+
   DeviceMemory() = default;
   void open_all();
   void close_all();
-  void protect(const Allocation& allocation, bool accessible);
-  const Allocation* containing(const void* address);
+  void* add(Allocation allocation);
+  Iterator containing(const void* address);
   void retire(const Allocation& allocation);
 
   std::recursive_mutex mutex_;
-  std::map<std::uintptr_t, Allocation> allocations_;  ///< by mapping start (heap: data start)
+  std::map<std::uintptr_t, Allocation> allocations_;  ///< by start of pages (heap: of data)
   std::vector<Allocation> retired_;                   ///< freed, still reserved to catch late uses
   int open_ = 0;
   unsigned serial_ = 0;

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "worker.hpp"
@@ -19,14 +21,6 @@ namespace kb::cpu {
 namespace {
 
 std::atomic<int> sticky{cudaSuccess};
-
-bool strict() {
-  static const bool value = [] {
-    const char* text = std::getenv("KB_CPU_STRICT");
-    return text && !std::strcmp(text, "1");
-  }();
-  return value;
-}
 
 }  // namespace
 
@@ -40,27 +34,24 @@ std::string triple(uint3 value) {
          std::to_string(value.z) + ")";
 }
 
-void report(const std::string& lines) {
-  std::string text;
-  for (std::size_t from = 0; from < lines.size();) {
-    std::size_t to = lines.find('\n', from);
-    if (to == std::string::npos) to = lines.size();
-    text += "[kb-cpu] " + lines.substr(from, to - from) + "\n";
-    from = to + 1;
-  }
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+std::string hex(unsigned value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
 }
 
-void warn(const std::string& sentence) { report("warning: " + sentence); }
+void report(const std::string& lines) {
+  std::istringstream in(lines);
+  std::string text;
+  for (std::string line; std::getline(in, line);) text += "[kb-cpu] " + line + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
 
 void warn_once(Site site, const std::string& sentence) {
   static std::mutex mutex;
   static std::set<std::pair<std::string, int>> known;
-  {
-    std::lock_guard lock(mutex);
-    if (!known.emplace(site.file, site.line).second) return;
-  }
-  warn(sentence);
+  const std::lock_guard lock(mutex);
+  if (known.emplace(site.file, site.line).second) report("warning: " + sentence);
 }
 
 cudaError_t sticky_error() {
@@ -91,7 +82,8 @@ void host_misuse(const char* what, Site site) {
 void divergent_barrier(Worker& worker, const char* what, Site first, Site second) {
   const std::string sentence = std::string("divergent barrier: threads of one block wait in ") +
                                what + " at " + place(first) + " and at " + place(second);
-  if (strict()) fault(cudaErrorLaunchFailure, sentence);
+  const char* strict = std::getenv("KB_CPU_STRICT");
+  if (strict && !std::strcmp(strict, "1")) fault(cudaErrorLaunchFailure, sentence);
   warn_once(second, sentence + ", in " + worker.where());
 }
 

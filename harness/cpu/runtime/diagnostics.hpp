@@ -14,10 +14,11 @@ class Worker;
 std::string place(Site site);
 /// "(1,2,3)"
 std::string triple(uint3 value);
+/// "0x0000ffff"
+std::string hex(unsigned value);
 
 /// Writes each line with the prefix "[kb-cpu] ", all in one system call.
 void report(const std::string& lines);
-void warn(const std::string& sentence);
 /// Warns only the first time something is wrong at `site`.
 void warn_once(Site site, const std::string& sentence);
 
@@ -38,8 +39,5 @@ void set_sticky_error(cudaError_t error);
 
 /// Installs the fault handler, and gives the calling OS thread the stack that it runs on.
 void watch_faults();
-
-/// "file.cu:12" of a code address, or "" when that is not known.
-std::string source_line(const void* address);
 
 }  // namespace kb::cpu

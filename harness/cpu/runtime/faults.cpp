@@ -1,5 +1,4 @@
 // Hardware faults: tells what the address was, and ends the kernel instead of the process.
-#include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -7,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <sstream>
 
 #include "device_memory.hpp"
 #include "diagnostics.hpp"
@@ -29,10 +29,10 @@ struct Fault {
 };
 thread_local Fault current_fault;
 
-std::string describe_address(const Fault& fault, const Fiber* fiber, cudaError_t& error) {
+std::string describe_address(const Fault& fault, const Fiber& fiber, cudaError_t& error) {
   error = cudaErrorIllegalAddress;
   const std::string access = fault.write ? "write" : "read";
-  if (fiber && in_stack_guard(*fiber, fault.address)) {
+  if (fiber.overflows_at(fault.address)) {
     error = cudaErrorHardwareStackError;
     return "stack overflow: local variables and calls of one thread need more than its stack";
   }
@@ -42,33 +42,37 @@ std::string describe_address(const Fault& fault, const Fiber* fiber, cudaError_t
     return access + " through a null pointer";
   const std::string memory = DeviceMemory::instance().describe(fault.address);
   if (!memory.empty()) return access + " " + memory;
-  char text[64];
-  std::snprintf(text, sizeof text, " of address %p, which is no memory of the device",
-                fault.address);
-  return access + text;
+  std::ostringstream text;
+  text << access << " of address " << fault.address << ", which is no memory of the device";
+  return text.str();
 }
 
-std::string at_line(const void* pc) {
-  const std::string line = source_line(pc);
-  return line.empty() ? "" : " at " + line;
+/// " at file.cu:12" for a code address, or "" when the line is not known.
+std::string at_line([[maybe_unused]] const void* pc) {
+  std::string line;
+#if defined(KB_HAVE_BACKTRACE)
+  auto ignore = [](void*, const char*, int) {};
+  static backtrace_state* state = backtrace_create_state(nullptr, 1, ignore, nullptr);
+  backtrace_pcinfo(
+      state, reinterpret_cast<std::uintptr_t>(pc),
+      [](void* data, std::uintptr_t, const char* file, int number, const char*) {
+        if (!file || std::strstr(file, "/cudacpu/")) return 0;  // inlined: the caller's line counts
+        *static_cast<std::string*>(data) = " at " + place({file, number});
+        return 1;
+      },
+      ignore, &line);
+#endif
+  return line;
 }
 
 // Continues on the stack of the CUDA thread that faulted, outside the signal handler.
 void end_lane() {
   const Fault fault = current_fault;
   cudaError_t error = cudaErrorLaunchFailure;
-  std::string sentence;
-  switch (fault.signal) {
-    case SIGFPE:
-      sentence = "integer division by zero";
-      break;
-    case SIGILL:
-    case SIGTRAP:
-      sentence = "trap";
-      break;
-    default:
-      sentence = describe_address(fault, &Worker::active()->fiber(), error);
-  }
+  std::string sentence = "trap";
+  if (fault.signal == SIGFPE) sentence = "integer division by zero";
+  if (fault.signal == SIGSEGV || fault.signal == SIGBUS)
+    sentence = describe_address(fault, Worker::active()->fiber(), error);
   kb::cpu::fault(error, sentence + at_line(fault.pc));
 }
 
@@ -85,12 +89,12 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::active();
   if (worker && worker->in_lane()) {
     current_fault = fault;
-    unpoison(worker->fiber().stack, worker->fiber().stack_bytes);
+    const Fiber& fiber = worker->fiber();
+    unpoison(fiber.stack, fiber.stack_bytes);
     // Nothing on the thread's stack is needed any more, so it starts over from the top: after a
     // stack overflow there is no room below.
-    auto top =
-        reinterpret_cast<std::uintptr_t>(worker->fiber().stack) + worker->fiber().stack_bytes;
-    top = (top & ~std::uintptr_t{63}) - 256;
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(fiber.stack) + fiber.stack_bytes;
+    const std::uintptr_t top = end / 64 * 64 - 256;
 #if defined(__x86_64__)
     machine.gregs[REG_RSP] = static_cast<greg_t>(top - 8);  // as if by a call
     machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(&end_lane);
@@ -131,24 +135,5 @@ void watch_faults() {
   stack.ss_size = bytes;
   if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
 }
-
-#if defined(KB_HAVE_BACKTRACE)
-std::string source_line(const void* address) {
-  static backtrace_state* state = backtrace_create_state(
-      nullptr, 1, [](void*, const char*, int) {}, nullptr);
-  std::string line;
-  backtrace_pcinfo(
-      state, reinterpret_cast<std::uintptr_t>(address),
-      [](void* data, std::uintptr_t, const char* file, int number, const char*) {
-        if (!file || std::strstr(file, "/cudacpu/")) return 0;  // inlined: the caller's line counts
-        *static_cast<std::string*>(data) = place({file, number});
-        return 1;
-      },
-      [](void*, const char*, int) {}, &line);
-  return line;
-}
-#else
-std::string source_line(const void*) { return ""; }
-#endif
 
 }  // namespace kb::cpu

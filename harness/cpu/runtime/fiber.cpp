@@ -1,4 +1,4 @@
-// Fiber stacks and switches on top of Boost.Context.
+// Fiber stacks on top of Boost.Context.
 #include "fiber.hpp"
 
 #include <sys/mman.h>
@@ -7,13 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sanitizer.hpp"
-
 namespace kb::cpu {
 namespace {
-
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
 
 constexpr std::size_t page = 4096;
 #if defined(KB_SANITIZE_ADDRESS) || defined(KB_SANITIZE_THREAD)
@@ -21,15 +16,16 @@ constexpr std::size_t stack_size = 512 * 1024;  // instrumented frames are sever
 #else
 constexpr std::size_t stack_size = 128 * 1024;
 #endif
+constexpr std::size_t stride = stack_size + page;
 
 // Linux allows a process 65,530 mappings and each guard page costs two; device allocations need
 // theirs too.
 std::atomic<int> guard_budget{12000};
 
-void start(transfer_t transfer) {
+[[noreturn]] void start(boost::context::detail::transfer_t transfer) {
   auto* handover = static_cast<Handover*>(transfer.data);
   Fiber& self = *handover->to;
-  auto entry = handover->entry;
+  auto* entry = handover->entry;
   arrive(transfer, self);
   entry(self);
   std::abort();  // an entry never returns: it would have nowhere to go
@@ -37,16 +33,20 @@ void start(transfer_t transfer) {
 
 }  // namespace
 
-void prepare_fiber(Fiber& fiber) {
-  forget_stack(fiber);
-  fiber.context = make_fcontext(fiber.stack + fiber.stack_bytes, fiber.stack_bytes, start);
+bool Fiber::overflows_at(const void* address) const {
+  const auto* at = static_cast<const char*>(address);
+  return stack && at < stack && at >= stack - page;
 }
 
-std::size_t stack_stride() { return stack_size + page; }
+void prepare_fiber(Fiber& fiber) {
+  forget_stack(fiber.sanitizer, fiber.stack, fiber.stack_bytes);
+  fiber.context = boost::context::detail::make_fcontext(fiber.stack + fiber.stack_bytes,
+                                                        fiber.stack_bytes, start);
+}
 
 char* map_stacks(int count) {
   // Only reserved: a limit on memory counts what may be written, and few blocks have most threads.
-  void* base = mmap(nullptr, stack_stride() * count, PROT_NONE,
+  void* base = mmap(nullptr, stride * static_cast<std::size_t>(count), PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (base == MAP_FAILED) {
     std::perror("[kb-cpu] cannot map fiber stacks");
@@ -56,21 +56,17 @@ char* map_stacks(int count) {
 }
 
 void attach_stack(Fiber& fiber, char* stacks, int index) {
-  char* low = stacks + stack_stride() * index;
+  const auto number = static_cast<std::size_t>(index);
+  char* low = stacks + stride * number;
   const bool guarded = guard_budget.fetch_sub(1, std::memory_order_relaxed) > 0;
-  if (mprotect(guarded ? low + page : low, guarded ? stack_size : stack_stride(),
-               PROT_READ | PROT_WRITE) != 0) {
+  if (mprotect(guarded ? low + page : low, guarded ? stack_size : stride, PROT_READ | PROT_WRITE) !=
+      0) {
     std::perror("[kb-cpu] no memory for a fiber's stack");
     std::abort();
   }
   fiber.stack = low + page;
   // Stacks that start at the same offset in their pages would fight for the same cache sets.
-  fiber.stack_bytes = stack_size - (index % 21) * 192;
-}
-
-bool in_stack_guard(const Fiber& fiber, const void* address) {
-  auto* at = static_cast<const char*>(address);
-  return fiber.stack && at < fiber.stack && at >= fiber.stack - page;
+  fiber.stack_bytes = stack_size - number % 21 * 192;
 }
 
 }  // namespace kb::cpu

@@ -1,13 +1,21 @@
-// A stack that CUDA threads run on, and the switch between two of them, with the annotations that
-// AddressSanitizer and ThreadSanitizer need.
+// A stack that CUDA threads run on, and the switch between two of them.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 
+#include "sanitizer.hpp"
+
 namespace kb::cpu {
 
 class Worker;
+
+/// ThreadSanitizer knows CUDA threads by their fiber: thread i of every block runs on fiber i.
+#if defined(KB_SANITIZE_THREAD)
+inline constexpr bool lane_owns_fiber = true;
+#else
+inline constexpr bool lane_owns_fiber = false;
+#endif
 
 /// One coroutine stack of a worker; a worker's own OS stack is the fiber called hub.
 struct Fiber {
@@ -17,28 +25,41 @@ struct Fiber {
   Worker* worker = nullptr;
   int assigned = -1;  ///< unstarted lane to run when resumed
   bool busy = false;  ///< holds the frames of a started lane
-  void* asan_stack = nullptr;
-  void* tsan_fiber = nullptr;
+  SanitizerFiber sanitizer;
+
+  /// True when `address` lies in the guard page below the stack.
+  bool overflows_at(const void* address) const;
 };
 
 /// Maps `count` stacks with a guard page below each (as long as the process-wide budget of
 /// mappings lasts).
 char* map_stacks(int count);
-/// Bytes from one stack's lowest address to the next, guard page included.
-std::size_t stack_stride();
 /// Gives fiber number `index` its stack inside `stacks`.
 void attach_stack(Fiber& fiber, char* stacks, int index);
-/// True when `address` lies in the guard page below the fiber's stack.
-bool in_stack_guard(const Fiber& fiber, const void* address);
-
 /// Puts the start of a fresh fiber onto its stack.
 void prepare_fiber(Fiber& fiber);
 
-/// ThreadSanitizer knows CUDA threads by their fiber: thread i of every block runs on fiber i.
-#if defined(KB_SANITIZE_THREAD)
-inline constexpr bool lane_owns_fiber = true;
-#else
-inline constexpr bool lane_owns_fiber = false;
-#endif
+/// What a fiber tells the one that it switches to.
+struct Handover {
+  Fiber *from, *to;
+  void (*entry)(Fiber&);
+};
+
+/// First thing on `self` after a switch.
+inline void arrive(boost::context::detail::transfer_t transfer, Fiber& self) {
+  Fiber& from = *static_cast<Handover*>(transfer.data)->from;
+  from.context = transfer.fctx;
+  finish_switch(self.sanitizer, from.stack, from.stack_bytes);
+}
+
+/// Leaves `from` and continues `to`; returns when something switches back to `from`.
+/// @param entry  runs on a fresh `to` and never returns
+__attribute__((always_inline)) inline void switch_fiber(Fiber& from, Fiber& to,
+                                                        void (*entry)(Fiber&)) {
+  if (!to.context) prepare_fiber(to);
+  Handover handover{&from, &to, entry};
+  begin_switch(from.sanitizer, to.sanitizer, to.stack, to.stack_bytes);
+  arrive(boost::context::detail::jump_fcontext(to.context, &handover), from);
+}
 
 }  // namespace kb::cpu

@@ -14,13 +14,12 @@ class GridBarrier {
   /// Returns true when all blocks have come, false when one can never come.
   bool wait() {
     std::unique_lock lock(mutex_);
+    const std::uint64_t mine = generation_;
     if (++arrived_ == blocks_) {
       arrived_ = 0;
       ++generation_;
       changed_.notify_all();
-      return true;
     }
-    const std::uint64_t mine = generation_;
     changed_.wait(lock, [&] { return generation_ != mine || left_ > 0; });
     return generation_ != mine;
   }

@@ -6,52 +6,48 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
+
+#include "grid_barrier.hpp"
 
 namespace kb::cpu {
 
-class GridBarrier;
-
-/// A kernel with its arguments, ready to run any number of times.
-class Closure {
- public:
-  explicit Closure(Kernel& kernel);
-  ~Closure();
-  Closure(const Closure&) = delete;  // shared between a graph and its launches through shared_ptr
+/// A kernel with its arguments, ready to run any number of times; shared by a graph's launches.
+struct Closure {
+  explicit Closure(Kernel& kernel)
+      : kernel(kernel), storage(::operator new (kernel.closure_bytes, std::align_val_t{64})) {}
+  ~Closure() {
+    kernel.destroy(storage);
+    ::operator delete (storage, std::align_val_t{64});
+  }
+  Closure(const Closure&) = delete;
 
   Kernel& kernel;
-  void* storage;
-  bool filled = false;
+  void* storage;  ///< filled by the kernel's body as soon as the closure exists
 };
 
-struct Launch {
-  std::shared_ptr<Closure> closure;
-  dim3 grid;
-  dim3 block;
-  std::size_t dynamic_shared = 0;
-  bool cooperative = false;
-  Site site{};
+/// What stands between <<< and >>>.
+struct Configuration {
+  dim3 grid, block;
+  std::size_t dynamic_shared;
+  bool cooperative;
+  Site site;
 
   std::uint64_t blocks() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
-  int threads() const { return static_cast<int>(block.x * block.y * block.z); }
-
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<int> error{cudaSuccess};
-  std::atomic<bool> warned_divergence{false};
-  GridBarrier* grid_barrier = nullptr;
+  std::uint64_t threads() const { return std::uint64_t{block.x} * block.y * block.z; }
 };
 
-/// A launch that waits for its configuration; what `stash` has kept.
-std::shared_ptr<Closure> take_stashed();
-/// Checks the configuration and runs the kernel, or records it when the stream is being captured.
-cudaError_t start_launch(std::shared_ptr<Closure> closure, dim3 grid, dim3 block,
-                         std::size_t dynamic_shared, cudaStream_t stream, bool cooperative,
-                         Site site);
-/// How many blocks of a kernel fit on one multiprocessor.
-int resident_blocks(int threads, std::size_t shared_bytes);
+struct Launch : Configuration {
+  Launch(const Configuration& configuration, std::shared_ptr<Closure> closure)
+      : Configuration(configuration), closure(std::move(closure)), grid_barrier(blocks()) {}
+
+  std::shared_ptr<Closure> closure;
+  GridBarrier grid_barrier;
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<int> error{cudaSuccess};
+};
 
 /// Order in which the threads of a block are started.
-enum class Schedule { forward, reverse, random };
+enum class Schedule { forward, reverse };
 Schedule schedule();
 
 }  // namespace kb::cpu

@@ -1,18 +1,9 @@
 // Barriers and warp operations: lanes wait until all partners have come, the last one combines.
 #include "diagnostics.hpp"
-#include "grid_barrier.hpp"
-#include "sanitizer.hpp"
 #include "switching.hpp"
-#include "worker.hpp"
 
 namespace kb::cpu {
 namespace {
-
-std::string hex(unsigned value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%08x", value);
-  return text;
-}
 
 Worker& caller(const char* what, Site site) {
   Worker* worker = Worker::active();
@@ -20,6 +11,9 @@ Worker& caller(const char* what, Site site) {
   return *worker;
 }
 
+bool same(Site a, Site b) { return a.line == b.line && a.file == b.file; }
+
+/// Of a group that forms at one place, for __activemask(): says who has come.
 void converge(void* const* data, unsigned present) {
   for (unsigned rest = present; rest; rest &= rest - 1)
     *static_cast<unsigned*>(data[__builtin_ctz(rest)]) = present;
@@ -39,7 +33,7 @@ __attribute__((always_inline)) inline void Worker::warp_rendezvous(unsigned mask
   for (unsigned rest = open_[warp]; rest && !group; rest &= rest - 1) {
     WarpGroup& each = groups_[warp][__builtin_ctz(rest)];
     if (each.mask == mask && each.combine == combine &&
-        (combine != converge || (each.site.line == site.line && each.site.file == site.file)))
+        (combine != converge || same(each.site, site)))
       group = &each;
   }
   if (!group) {
@@ -57,24 +51,11 @@ __attribute__((always_inline)) inline void Worker::warp_rendezvous(unsigned mask
   group->data[position] = data;
   group->arrived |= 1u << position;
   order_release(key);
-  if (group->arrived == (mask & live_[warp])) {
+  if (group->arrived == (mask & live_[warp]))
     complete(*group, warp);
-  } else {
+  else
     park({what, site, mask});
-  }
   order_acquire(key);
-}
-
-bool Worker::release_converging() {
-  for (int warp = 0; warp * 32 < threads_; ++warp)
-    for (unsigned rest = open_[warp]; rest; rest &= rest - 1) {
-      WarpGroup& group = groups_[warp][__builtin_ctz(rest)];
-      if (group.combine == converge) {
-        complete(group, warp);
-        return true;
-      }
-    }
-  return false;
 }
 
 void Worker::complete(WarpGroup& group, int warp) {
@@ -91,35 +72,43 @@ void Worker::complete(WarpGroup& group, int warp) {
   }
 }
 
+bool Worker::release_converging() {
+  for (int warp = 0; warp * 32 < threads_; ++warp)
+    for (unsigned rest = open_[warp]; rest; rest &= rest - 1) {
+      WarpGroup& group = groups_[warp][__builtin_ctz(rest)];
+      if (group.combine != converge) continue;
+      complete(group, warp);
+      return true;
+    }
+  return false;
+}
+
 __attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine combine,
                                                                     void* data, const char* what,
                                                                     Site site) {
   const int lane = lane_;
-  const void* key = &block_keys_[barrier_.generation % block_keys_.size()];
+  const void* key = &block_keys_[block_generation_ % block_keys_.size()];
   if (barrier_.arrived == 0) {
-    barrier_.combine = combine;
-    barrier_.site = site;
-    barrier_.what = what;
+    barrier_ = {0, combine, what, site};
   } else if (barrier_.combine != combine) {
     fault(cudaErrorLaunchFailure, std::string("divergent barrier: this thread is in ") + what +
                                       " at " + place(site) + " while others wait in " +
                                       barrier_.what + " at " + place(barrier_.site));
-  } else if (barrier_.site.line != site.line || barrier_.site.file != site.file) {
+  } else if (!same(barrier_.site, site)) {
     divergent_barrier(*this, what, barrier_.site, site);
   }
   block_data_[lane] = data;
   block_waiting_[barrier_.arrived++] = static_cast<std::uint16_t>(lane);
   order_release(key);
-  if (barrier_.arrived == static_cast<unsigned>(running_)) {
+  if (barrier_.arrived == static_cast<unsigned>(running_))
     complete_block();
-  } else {
+  else
     park({what, site, 0});
-  }
   order_acquire(key);
 }
 
 void Worker::complete_block() {
-  const void* key = &block_keys_[barrier_.generation++ % block_keys_.size()];
+  const void* key = &block_keys_[block_generation_++ % block_keys_.size()];
   const unsigned arrived = barrier_.arrived;
   barrier_.arrived = 0;
   if (barrier_.combine) {
@@ -148,7 +137,11 @@ void grid_rendezvous(Site site) {
   worker.block_rendezvous(
       [](void* const*, unsigned) {
         Worker& worker = *Worker::active();
-        if (!worker.launch().grid_barrier->wait()) worker.abandon_after_grid_failure();
+        if (worker.launch().grid_barrier.wait()) return;
+        // A block that failed has told why; when it simply ended, this is the first to notice.
+        if (worker.launch().error.load() != cudaSuccess) worker.abandon();
+        fault(cudaErrorLaunchTimeout,
+              "deadlock: grid.sync() waits for blocks that have already ended");
       },
       nullptr, "grid.sync()", site);
 }
@@ -163,9 +156,7 @@ bool is_cooperative() {
   Worker* worker = Worker::active();
   return worker && worker->launch().cooperative;
 }
-unsigned dynamic_shared_bytes() {
-  return static_cast<unsigned>(caller("dynamic_smem_size()", {"", 0}).launch().dynamic_shared);
-}
+
 void yield() {
   if (Worker* worker = Worker::active(); worker && worker->in_lane()) worker->yield();
 }

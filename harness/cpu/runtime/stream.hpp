@@ -9,13 +9,12 @@
 #include "launch.hpp"
 
 /// Work in the order of its capture, which is a valid order of the graph.
-struct CUgraph_st {
-  std::vector<std::function<cudaError_t()>> work;
-  bool invalid = false;
-};
-
 struct CUgraphExec_st {
   std::vector<std::function<cudaError_t()>> work;
+};
+
+struct CUgraph_st : CUgraphExec_st {
+  bool invalid = false;
 };
 
 struct CUstream_st {
@@ -34,12 +33,8 @@ namespace kb::cpu {
 
 /// Does `work` now, or adds it to the graph that `stream` is being captured into.
 cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);
-/// Fails, and invalidates the capture, when `stream` is being captured: for calls that would wait.
+/// Fails, and invalidates the capture, when `stream` is being captured, or any stream if it is the
+/// default one: for calls that would wait.
 cudaError_t reject_capture(cudaStream_t stream);
-/// The same for calls that wait for the whole device.
-cudaError_t reject_any_capture();
-
-/// Stores an error for cudaGetLastError and returns it; a sticky error takes precedence.
-cudaError_t result(cudaError_t error);
 
 }  // namespace kb::cpu

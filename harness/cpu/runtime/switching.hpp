@@ -2,42 +2,26 @@
 // is mispredicted, so each call level on the way costs as much as the switch itself.
 #pragma once
 
-#include <cudacpu/core.hpp>
-
-#include "sanitizer.hpp"
 #include "worker.hpp"
 
-extern "C" {
-#define KB_CPU_BUILTIN(type, name)             \
-  extern __attribute__((visibility("default"), \
-                        tls_model("initial-exec"))) __thread type kb_cpu_##name
-KB_CPU_BUILTIN(uint3, threadIdx);
-KB_CPU_BUILTIN(uint3, blockIdx);
-KB_CPU_BUILTIN(uint3, blockDim);
-KB_CPU_BUILTIN(uint3, gridDim);
-#undef KB_CPU_BUILTIN
-}
+// The variables that kernels know as threadIdx and so on (core.hpp); dim3 has the layout of uint3.
+#define KB_CPU_BUILTINS(X) X(threadIdx) X(blockIdx) X(blockDim) X(gridDim)
+#define KB_CPU_DECLARE(name)                       \
+  extern "C" __attribute__((visibility("default"), \
+                            tls_model("initial-exec"))) __thread uint3 kb_cpu_##name;
+KB_CPU_BUILTINS(KB_CPU_DECLARE)
+#undef KB_CPU_DECLARE
 
 namespace kb::cpu {
 
-inline std::uint64_t next_random(std::uint64_t& state) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
-
 __attribute__((always_inline)) inline int Worker::next_unstarted() {
-  return started_ < threads_ ? order_[started_++] : -1;
+  if (started_ == threads_) return -1;
+  const int count = started_++;
+  return schedule() == Schedule::reverse ? threads_ - 1 - count : count;
 }
 
 __attribute__((always_inline)) inline int Worker::next_ready() {
-  if (ready_head_ == ready_tail_) return -1;
-  if (schedule() == Schedule::random) {
-    const unsigned other = ready_head_ + next_random(random_) % (ready_tail_ - ready_head_);
-    std::swap(ready_[ready_head_ % max_block], ready_[other % max_block]);
-  }
-  return ready_[ready_head_++ % max_block];
+  return ready_head_ == ready_tail_ ? -1 : ready_[ready_head_++ % max_block];
 }
 
 __attribute__((always_inline)) inline void Worker::wake(int lane) {
@@ -50,11 +34,11 @@ __attribute__((always_inline)) inline void Worker::switch_to(Fiber& to) {
   switch_fiber(from, to, [](Fiber& self) { self.worker->lane_loop(); });
 }
 
-__attribute__((always_inline)) inline void Worker::park(const Wait& wait) {
+__attribute__((always_inline)) inline void Worker::park(const Wait& wait, bool fresh_first) {
   const int lane = lane_;
   waits_[lane] = wait;
   lane_ = -1;
-  int ready = next_ready();
+  int ready = fresh_first && started_ < threads_ ? -1 : next_ready();
   if (ready < 0 && started_ == threads_ && release_converging()) ready = next_ready();
   if (ready >= 0) {
     if (ready != lane) switch_to(*home_[ready]);

@@ -15,13 +15,15 @@
 
 namespace kb::cpu {
 
-inline constexpr int max_block = 1024;
+inline constexpr int max_block = 1024, warps_per_block = max_block / 32;
 
 /// What a waiting CUDA thread waits for.
 struct Wait {
   const char* what = nullptr;  ///< null: not waiting
   Site site{};
   unsigned mask = 0;  ///< 0 for block-wide operations
+
+  bool same_as(const Wait& other) const;
 };
 
 /// Lanes of one warp that wait for the same operation.
@@ -40,7 +42,6 @@ struct BlockGroup {
   BlockCombine combine = nullptr;
   const char* what = nullptr;
   Site site{};
-  std::uint64_t generation = 0;
 };
 
 class Worker;
@@ -67,7 +68,6 @@ class Worker {
   void yield();
   /// Leaves the current block for good; the launch must have been marked as failed.
   [[noreturn]] void abandon();
-  [[noreturn]] void abandon_after_grid_failure();
 
   bool in_lane() const { return lane_ >= 0; }
   Launch& launch() { return *launch_; }
@@ -78,12 +78,13 @@ class Worker {
 
  private:
   void run_block(std::uint64_t number);
+  void forget_block();
   void start_lane(int lane);
   void finish_lane();
   void lane_loop();
   int next_unstarted();
   int next_ready();
-  void park(const Wait& wait);
+  void park(const Wait& wait, bool fresh_first = false);
   void wake(int lane);
   void complete(WarpGroup& group, int warp);
   void complete_block();
@@ -91,9 +92,8 @@ class Worker {
   bool release_converging();
   [[noreturn]] void deadlock();
   void prepare_threads();
-  std::string waiting_lanes(std::string* summary) const;
   Fiber& fiber_for(int lane);
-  void make_fiber(int index);
+  void make_fiber();
   void switch_to(Fiber& to);
 
   Launch* launch_ = nullptr;
@@ -106,31 +106,29 @@ class Worker {
   bool abandoned_ = false;
 
   std::array<uint3, max_block> index_{};
-  std::array<std::uint16_t, max_block> order_{};
   std::array<Fiber*, max_block> home_{};  ///< fiber of each started lane
   std::array<Wait, max_block> waits_{};
   std::array<void*, max_block> block_data_{};
   std::array<std::uint16_t, max_block> block_waiting_{};
-  std::array<std::uint16_t, max_block> ready_{};
+  std::array<std::uint16_t, max_block> ready_{};  ///< a queue, in thread order
   unsigned ready_head_ = 0, ready_tail_ = 0;
-  std::array<unsigned, 32> live_{};
+  std::array<unsigned, warps_per_block> live_{};
   /// A warp has at most one open group per lane; those with no lane are free.
-  std::array<std::array<WarpGroup, 32>, 32> groups_;
-  std::array<unsigned, 32> open_{};  ///< which of a warp's groups have lanes
+  std::array<std::array<WarpGroup, 32>, warps_per_block> groups_;
+  std::array<unsigned, warps_per_block> open_{};  ///< which of a warp's groups have lanes
   int waiting_groups_ = 0;
   BlockGroup barrier_;
   // ThreadSanitizer's keys. Consecutive barriers use different ones: a thread that leaves late must
   // not be ordered behind what others did on their way to the next barrier.
   std::array<char, 2> block_keys_{};
-  std::array<std::array<char, 4>, 32> warp_keys_{};
-  std::array<unsigned, 32> warp_generation_{};
+  unsigned block_generation_ = 0;
+  std::array<std::array<char, 4>, warps_per_block> warp_keys_{};
+  std::array<unsigned, warps_per_block> warp_generation_{};
 
   Fiber hub_;
   Fiber* current_ = &hub_;
-  std::vector<Fiber*> fibers_;
-  std::vector<Fiber*> idle_;
-  char* stacks_ = nullptr;
-  std::uint64_t random_ = 0x9e3779b97f4a7c15;
+  std::vector<Fiber*> fibers_, idle_;
+  char* stacks_;
   SharedMemory shared_;
 };
 

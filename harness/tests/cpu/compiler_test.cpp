@@ -27,17 +27,19 @@ class Compiler : public testing::Test {
     return folder_ + "/k.cu";
   }
   Outcome compile(const std::string& source, const std::string& flags = "") {
-    return run_command(environment("KB_CU2CPP") + " " + environment("KB_CXX") + " -std=c++17 -I" +
-                       environment("KB_CPU_INCLUDE") + " " + flags + " -x c++ -c " + write(source) +
-                       " -o " + folder_ + "/k.o -MD -MT k.o -MF " + folder_ + "/k.d");
+    return run_command(environment("KB_CU2CPP") + " " + environment("KB_CXX") + " -std=c++17 " +
+                       environment("KB_CPU_INCLUDES") + " " + flags + " -x c++ -c " +
+                       write(source) + " -o " + folder_ + "/k.o -MD -MT k.o -MF " + folder_ +
+                       "/k.d");
   }
-  Outcome check(const std::string& source) {
+  Outcome check(const std::string& source) { return check_file(write(source)); }
+  Outcome check_file(const std::string& path) {
     return run_command(
         environment("KB_CLANG") +
         " -std=c++17 -x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version "
         "-Xclang -fcuda-allow-variadic-functions -fsyntax-only -include "
-        "cuda_runtime.h -I" +
-        environment("KB_CPU_INCLUDE") + " " + write(source));
+        "cuda_runtime.h " +
+        environment("KB_CPU_INCLUDES") + " " + path);
   }
   void expect_refused(const std::string& source, const std::string& place,
                       const std::string& what) {
@@ -117,6 +119,18 @@ TEST_F(Compiler, SyntaxCheckAcceptsValidCode) {
       "T(expf(d[0]));\n"
       "  atomicAdd(x, T(1));\n}\nvoid f(float* x) { k<<<1, 32>>>(x); }\n");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
+
+TEST_F(Compiler, SyntaxCheckAcceptsConformanceKernels) {
+  if (environment("KB_CLANG").empty()) GTEST_SKIP() << "no clang++ on this machine";
+  int sources = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(environment("KB_CONFORMANCE"))) {
+    if (entry.path().extension() != ".cu") continue;
+    const Outcome outcome = check_file(entry.path());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    ++sources;
+  }
+  EXPECT_GE(sources, 5);
 }
 
 TEST_F(Compiler, SyntaxCheckRejectsInvalidCuda) {

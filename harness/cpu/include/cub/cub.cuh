@@ -1,33 +1,16 @@
-// CUB's block and warp collectives on the CPU. Values are combined in thread order.
+// CUB's block and warp collectives on the CPU.
 #pragma once
 #pragma GCC system_header
 
 #include "../cuda_runtime.h"
+#include "../cudacpu/collective.hpp"
 
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device begin
-#endif
-
+KB_DEVICE_CODE_BEGIN
 namespace cub {
 
-struct Sum {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return a + b;
-  }
-};
-struct Max {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return a < b ? b : a;
-  }
-};
-struct Min {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return b < a ? b : a;
-  }
-};
+using Sum = kb::cpu::Add;
+using Max = kb::cpu::Max;
+using Min = kb::cpu::Min;
 
 enum BlockReduceAlgorithm {
   BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
@@ -35,169 +18,141 @@ enum BlockReduceAlgorithm {
   BLOCK_REDUCE_WARP_REDUCTIONS
 };
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
-enum BlockLoadAlgorithm {
-  BLOCK_LOAD_DIRECT,
-  BLOCK_LOAD_STRIPED,
-  BLOCK_LOAD_VECTORIZE,
-  BLOCK_LOAD_TRANSPOSE,
-  BLOCK_LOAD_WARP_TRANSPOSE
-};
-enum BlockStoreAlgorithm {
-  BLOCK_STORE_DIRECT,
-  BLOCK_STORE_STRIPED,
-  BLOCK_STORE_VECTORIZE,
-  BLOCK_STORE_TRANSPOSE,
-  BLOCK_STORE_WARP_TRANSPOSE
-};
+#define KB_TRANSFER_ALGORITHM(Name, NAME) \
+  enum Name {                             \
+    NAME##_DIRECT,                        \
+    NAME##_STRIPED,                       \
+    NAME##_VECTORIZE,                     \
+    NAME##_TRANSPOSE,                     \
+    NAME##_WARP_TRANSPOSE                 \
+  };
+KB_TRANSFER_ALGORITHM(BlockLoadAlgorithm, BLOCK_LOAD)
+KB_TRANSFER_ALGORITHM(BlockStoreAlgorithm, BLOCK_STORE)
 
 namespace detail {
 
-inline unsigned rank() {
-  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-}
-
-/// What every thread contributes to a collective and gets back.
-template <class T, class Operation>
-struct Record {
-  T value;
-  T before;  ///< combination of all lower ranks
-  T total;
-  const Operation* operation;
-  unsigned valid;
-};
-
-/// Runs over the records in rank order, for a block as well as a warp.
-template <class T, class Operation>
-void combine(void* const* data, unsigned count) {
-  using Item = Record<T, Operation>;
-  Item* first = nullptr;
-  T total{};
-  for (unsigned i = 0; i < count; ++i) {
-    auto* item = static_cast<Item*>(data[i]);
-    if (!item || i >= item->valid) continue;
-    if (first) item->before = total;
-    total = first ? (*item->operation)(total, item->value) : item->value;
-    if (!first) first = item;
-  }
-  for (unsigned i = 0; i < count; ++i)
-    if (auto* item = static_cast<Item*>(data[i])) item->total = total;
-}
-
-template <class T, class Operation>
-Record<T, Operation> across_block(T value, const Operation& operation, unsigned valid,
-                                  const char* what, kb::cpu::Site site) {
-  Record<T, Operation> record{value, value, value, &operation, valid};
-  kb::cpu::block_rendezvous(combine<T, Operation>, &record, what, site);
-  return record;
-}
-
-template <int Width, class T, class Operation>
-Record<T, Operation> across_warp(T value, const Operation& operation, unsigned valid,
-                                 const char* what, kb::cpu::Site site) {
-  Record<T, Operation> record{value, value, value, &operation, valid};
-  const unsigned base = kb::cpu::lane_id() & ~(Width - 1u);
-  const unsigned mask = Width == 32 ? ~0u : ((1u << (Width % 32)) - 1) << base;
-  kb::cpu::warp_rendezvous(
-      mask,
-      [](void* const* data, unsigned present) {
-        const unsigned first = __builtin_ctz(present) & ~(Width - 1u);
-        void* members[Width];
-        for (int i = 0; i < Width; ++i)
-          members[i] = present >> (first + i) & 1 ? data[first + i] : nullptr;
-        combine<T, Operation>(members, Width);
-      },
-      &record, what, site);
-  return record;
-}
-
-/// The scans of a block or a warp, given a function that makes one Record per call.
-template <class T, class Across>
-struct Scans {
-  template <class Operation>
-  static void inclusive(T in, T& out, const Operation& operation, T* total, kb::cpu::Site site) {
-    auto record = Across::run(in, operation, site);
-    out = Across::rank() == 0 ? in : operation(record.before, in);
-    if (total) *total = record.total;
-  }
-  template <class Operation>
-  static void exclusive(T in, T& out, const T* initial, const Operation& operation, T* total,
-                        kb::cpu::Site site) {
-    auto record = Across::run(in, operation, site);
-    const bool first = Across::rank() == 0;
-    if (initial)
-      out = first ? *initial : operation(*initial, record.before);
-    else
-      out = first ? T{} : record.before;
-    if (total) *total = record.total;
-  }
-};
-
-template <class T>
-struct AcrossBlock {
-  static unsigned rank() { return detail::rank(); }
-  template <class Operation>
-  static auto run(T value, const Operation& operation, kb::cpu::Site site) {
-    return across_block(value, operation, ~0u, "cub::BlockScan", site);
-  }
-};
-template <class T, int Width>
-struct AcrossWarp {
-  static unsigned rank() { return kb::cpu::lane_id() & (Width - 1); }
-  template <class Operation>
-  static auto run(T value, const Operation& operation, kb::cpu::Site site) {
-    return across_warp<Width>(value, operation, Width, "cub::WarpScan", site);
-  }
-};
-
-template <class T, class Across>
-struct ScanInterface {
+/// The constructors that all collectives have. No storage is needed.
+struct Collective {
   struct TempStorage {};
-  ScanInterface() = default;
-  explicit ScanInterface(TempStorage&) {}
-  using S = Scans<T, Across>;
+  Collective() = default;
+  explicit Collective(TempStorage&) {}
+};
 
-  void InclusiveSum(T in, T& out, KB_AT) { S::inclusive(in, out, Sum(), nullptr, site); }
-  void InclusiveSum(T in, T& out, T& total, KB_AT) { S::inclusive(in, out, Sum(), &total, site); }
-  void ExclusiveSum(T in, T& out, KB_AT) { S::exclusive(in, out, nullptr, Sum(), nullptr, site); }
+// The two scopes of a collective: its threads, the caller's rank among them, and the exchange.
+template <int threads>
+struct Block : Collective {
+  using Collective::Collective;
+  static constexpr int size = threads;
+  static unsigned rank() { return kb::cpu::thread_rank(); }
+  template <class T, class Operation>
+  static auto run(T value, const Operation& operation, bool valid, const char* what,
+                  kb::cpu::Site site) {
+    return kb::cpu::across_block(value, operation, valid, what, site);
+  }
+};
+template <int width>
+struct Warp : Collective {
+  using Collective::Collective;
+  static constexpr int size = width;
+  static unsigned rank() { return kb::cpu::lane_id() % width; }
+  template <class T, class Operation>
+  static auto run(T value, const Operation& operation, bool valid, const char* what,
+                  kb::cpu::Site site) {
+    return kb::cpu::across_lanes(kb::cpu::tile_mask(width), value, operation, valid, what, site);
+  }
+};
+
+template <class T, class Scope>
+struct Reduction : Scope {
+  using Scope::Scope;
+  template <class V>
+  T Sum(const V& value, KB_AT) {
+    return Reduce(value, cub::Sum(), site);
+  }
+  T Sum(T value, int valid, KB_AT) { return Reduce(value, cub::Sum(), valid, site); }
+  template <class Operation>
+  T Reduce(T value, Operation operation, KB_AT) {
+    return Reduce(value, operation, Scope::size, site);
+  }
+  template <class Operation>
+  T Reduce(T value, Operation operation, int valid, KB_AT) {
+    const int rank = static_cast<int>(Scope::rank());
+    T total = Scope::run(value, operation, rank < valid, "cub reduction", site).total;
+    // As in CUB, only the first thread may rely on the result.
+    if (rank != 0) memset(static_cast<void*>(&total), 0xff, sizeof(T));
+    return total;
+  }
+  template <int N, class Operation>
+  T Reduce(const T (&values)[N], Operation operation, KB_AT) {
+    T sum = values[0];
+    for (int i = 1; i < N; ++i) sum = operation(sum, values[i]);
+    return Reduce(sum, operation, site);
+  }
+};
+
+template <class T, class Scope>
+struct Scan : Scope {
+  using Scope::Scope;
+  void InclusiveSum(T in, T& out, KB_AT) { InclusiveScan(in, out, Sum(), site); }
+  void InclusiveSum(T in, T& out, T& total, KB_AT) { InclusiveScan(in, out, Sum(), total, site); }
+  void ExclusiveSum(T in, T& out, KB_AT) { out = run(in, Sum(), site).exclusive(); }
   void ExclusiveSum(T in, T& out, T& total, KB_AT) {
-    S::exclusive(in, out, nullptr, Sum(), &total, site);
+    const auto part = run(in, Sum(), site);
+    out = part.exclusive(), total = part.total;
   }
   template <class Operation>
   void InclusiveScan(T in, T& out, Operation operation, KB_AT) {
-    S::inclusive(in, out, operation, nullptr, site);
+    out = run(in, operation, site).inclusive();
   }
   template <class Operation>
   void InclusiveScan(T in, T& out, Operation operation, T& total, KB_AT) {
-    S::inclusive(in, out, operation, &total, site);
+    const auto part = run(in, operation, site);
+    out = part.inclusive(), total = part.total;
   }
   template <class Operation>
   void ExclusiveScan(T in, T& out, T initial, Operation operation, KB_AT) {
-    S::exclusive(in, out, &initial, operation, nullptr, site);
+    out = run(in, operation, site).exclusive(initial);
   }
   template <class Operation>
   void ExclusiveScan(T in, T& out, T initial, Operation operation, T& total, KB_AT) {
-    S::exclusive(in, out, &initial, operation, &total, site);
+    const auto part = run(in, operation, site);
+    out = part.exclusive(initial), total = part.total;
   }
   template <int N>
-  void InclusiveSum(T (&in)[N], T (&out)[N], KB_AT) {
+  void InclusiveSum(const T (&in)[N], T (&out)[N], KB_AT) {
+    const T before = before_items(in, site);
+    for (int i = 0; i < N; ++i) out[i] = (i == 0 ? before : out[i - 1]) + in[i];
+  }
+  template <int N>
+  void ExclusiveSum(const T (&in)[N], T (&out)[N], KB_AT) {
+    T sum = before_items(in, site);
+    for (int i = 0; i < N; ++i) {
+      const T item = in[i];  // in and out may be the same array
+      out[i] = sum;
+      sum = sum + item;
+    }
+  }
+
+ private:
+  template <class Operation>
+  static auto run(T in, const Operation& operation, kb::cpu::Site site) {
+    return Scope::run(in, operation, true, "cub scan", site);
+  }
+  template <int N>
+  static T before_items(const T (&in)[N], kb::cpu::Site site) {
     T sum = in[0];
     for (int i = 1; i < N; ++i) sum = sum + in[i];
-    T before;
-    S::exclusive(sum, before, nullptr, Sum(), nullptr, site);
-    const bool first = Across::rank() == 0;
-    for (int i = 0; i < N; ++i)
-      out[i] = i == 0 ? (first ? in[0] : before + in[0]) : out[i - 1] + in[i];
+    return run(sum, Sum(), site).exclusive();
   }
-  template <int N>
-  void ExclusiveSum(T (&in)[N], T (&out)[N], KB_AT) {
-    T inclusive[N], previous = T{}, sum = in[0];
-    for (int i = 1; i < N; ++i) sum = sum + in[i];
-    S::exclusive(sum, previous, nullptr, Sum(), nullptr, site);
-    for (int i = 0; i < N; ++i) {
-      inclusive[i] = in[i];
-      out[i] = previous;
-      previous = previous + inclusive[i];
-    }
+};
+
+/// Where a thread's items lie in the block's tile.
+template <int threads, int N, bool striped>
+struct Transfer : Collective {
+  using Collective::Collective;
+  static int index(int i) {
+    const int rank = static_cast<int>(kb::cpu::thread_rank());
+    return striped ? i * threads + rank : rank * N + i;
   }
 };
 
@@ -205,120 +160,37 @@ struct ScanInterface {
 
 template <class T, int X, BlockReduceAlgorithm A = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1,
           int Z = 1>
-class BlockReduce {
- public:
-  struct TempStorage {};
-  BlockReduce() = default;
-  explicit BlockReduce(TempStorage&) {}
-
-  T Sum(T value, KB_AT) { return Reduce(value, cub::Sum(), site); }
-  T Sum(T value, int valid, KB_AT) { return Reduce(value, cub::Sum(), valid, site); }
-  template <class Operation>
-  T Reduce(T value, Operation operation, KB_AT) {
-    return Reduce(value, operation, X * Y * Z, site);
-  }
-  template <class Operation>
-  T Reduce(T value, Operation operation, int valid, KB_AT) {
-    auto record = detail::across_block(value, operation, static_cast<unsigned>(valid),
-                                       "cub::BlockReduce", site);
-    // As in CUB, only the first thread may rely on the result.
-    if (detail::rank() != 0) memset(static_cast<void*>(&record.total), 0xff, sizeof(T));
-    return record.total;
-  }
-  template <int N>
-  T Sum(T (&values)[N], KB_AT) {
-    return Reduce(values, cub::Sum(), site);
-  }
-  template <int N, class Operation>
-  T Reduce(T (&values)[N], Operation operation, KB_AT) {
-    T sum = values[0];
-    for (int i = 1; i < N; ++i) sum = operation(sum, values[i]);
-    return Reduce(sum, operation, site);
-  }
-};
-
-template <class T, int Width = 32>
-class WarpReduce {
- public:
-  struct TempStorage {};
-  WarpReduce() = default;
-  explicit WarpReduce(TempStorage&) {}
-
-  T Sum(T value, KB_AT) { return Reduce(value, cub::Sum(), site); }
-  T Sum(T value, int valid, KB_AT) { return Reduce(value, cub::Sum(), valid, site); }
-  template <class Operation>
-  T Reduce(T value, Operation operation, KB_AT) {
-    return Reduce(value, operation, Width, site);
-  }
-  template <class Operation>
-  T Reduce(T value, Operation operation, int valid, KB_AT) {
-    return detail::across_warp<Width>(value, operation, static_cast<unsigned>(valid),
-                                      "cub::WarpReduce", site)
-        .total;
-  }
-};
-
+using BlockReduce = detail::Reduction<T, detail::Block<X * Y * Z>>;
+template <class T, int width = 32>
+using WarpReduce = detail::Reduction<T, detail::Warp<width>>;
 template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1>
-class BlockScan : public detail::ScanInterface<T, detail::AcrossBlock<T>> {
- public:
-  using detail::ScanInterface<T, detail::AcrossBlock<T>>::ScanInterface;
-};
-
-template <class T, int Width = 32>
-class WarpScan : public detail::ScanInterface<T, detail::AcrossWarp<T, Width>> {
- public:
-  using detail::ScanInterface<T, detail::AcrossWarp<T, Width>>::ScanInterface;
-};
+using BlockScan = detail::Scan<T, detail::Block<X * Y * Z>>;
+template <class T, int width = 32>
+using WarpScan = detail::Scan<T, detail::Warp<width>>;
 
 template <class T, int X, int N, BlockLoadAlgorithm A = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1>
-class BlockLoad {
- public:
-  struct TempStorage {};
-  BlockLoad() = default;
-  explicit BlockLoad(TempStorage&) {}
+struct BlockLoad : detail::Transfer<X * Y * Z, N, A == BLOCK_LOAD_STRIPED> {
+  using BlockLoad::Transfer::Transfer;
   template <class In>
-  void Load(In in, T (&items)[N]) {
-    for (int i = 0; i < N; ++i) items[i] = in[index(i)];
-  }
-  template <class In>
-  void Load(In in, T (&items)[N], int valid) {
+  void Load(In in, T (&items)[N], int valid = X * Y * Z * N) {
     for (int i = 0; i < N; ++i)
-      if (index(i) < valid) items[i] = in[index(i)];
+      if (this->index(i) < valid) items[i] = in[this->index(i)];
   }
   template <class In>
   void Load(In in, T (&items)[N], int valid, T otherwise) {
-    for (int i = 0; i < N; ++i) items[i] = index(i) < valid ? in[index(i)] : otherwise;
-  }
-
- private:
-  static int index(int i) {
-    const int rank = static_cast<int>(detail::rank());
-    return A == BLOCK_LOAD_STRIPED ? i * X * Y * Z + rank : rank * N + i;
+    for (T& item : items) item = otherwise;
+    Load(in, items, valid);
   }
 };
-
 template <class T, int X, int N, BlockStoreAlgorithm A = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1>
-class BlockStore {
- public:
-  struct TempStorage {};
-  BlockStore() = default;
-  explicit BlockStore(TempStorage&) {}
+struct BlockStore : detail::Transfer<X * Y * Z, N, A == BLOCK_STORE_STRIPED> {
+  using BlockStore::Transfer::Transfer;
   template <class Out>
-  void Store(Out out, T (&items)[N]) {
-    Store(out, items, X * Y * Z * N);
-  }
-  template <class Out>
-  void Store(Out out, T (&items)[N], int valid) {
-    for (int i = 0; i < N; ++i) {
-      const int rank = static_cast<int>(detail::rank());
-      const int at = A == BLOCK_STORE_STRIPED ? i * X * Y * Z + rank : rank * N + i;
-      if (at < valid) out[at] = items[i];
-    }
+  void Store(Out out, const T (&items)[N], int valid = X * Y * Z * N) {
+    for (int i = 0; i < N; ++i)
+      if (this->index(i) < valid) out[this->index(i)] = items[i];
   }
 };
 
 }  // namespace cub
-
-#if defined(__CUDA__)
-#pragma clang force_cuda_host_device end
-#endif
+KB_DEVICE_CODE_END

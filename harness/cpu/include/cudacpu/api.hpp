@@ -1,5 +1,6 @@
 // The part of the CUDA runtime API that runs on the CPU. Signatures, values and error codes are
-// those of CUDA; streams are synchronous and in order.
+// those of CUDA; streams are synchronous and in order. What needs state is a function of the
+// library, everything else is written out here.
 #pragma once
 #pragma GCC system_header
 
@@ -7,28 +8,23 @@
 #include "errors.hpp"
 
 enum cudaMemcpyKind {
-  cudaMemcpyHostToHost = 0,
-  cudaMemcpyHostToDevice = 1,
-  cudaMemcpyDeviceToHost = 2,
-  cudaMemcpyDeviceToDevice = 3,
-  cudaMemcpyDefault = 4
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
 };
 enum cudaMemoryType {
-  cudaMemoryTypeUnregistered = 0,
-  cudaMemoryTypeHost = 1,
-  cudaMemoryTypeDevice = 2,
-  cudaMemoryTypeManaged = 3
+  cudaMemoryTypeUnregistered,
+  cudaMemoryTypeHost,
+  cudaMemoryTypeDevice,
+  cudaMemoryTypeManaged
 };
 enum cudaFuncCache {
-  cudaFuncCachePreferNone = 0,
-  cudaFuncCachePreferShared = 1,
-  cudaFuncCachePreferL1 = 2,
-  cudaFuncCachePreferEqual = 3
-};
-enum cudaSharedMemConfig {
-  cudaSharedMemBankSizeDefault = 0,
-  cudaSharedMemBankSizeFourByte = 1,
-  cudaSharedMemBankSizeEightByte = 2
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
 };
 enum cudaSharedCarveout {
   cudaSharedmemCarveoutDefault = -1,
@@ -41,53 +37,20 @@ enum cudaFuncAttribute {
   cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 enum cudaLimit {
-  cudaLimitStackSize = 0,
-  cudaLimitPrintfFifoSize = 1,
-  cudaLimitMallocHeapSize = 2,
-  cudaLimitMaxL2FetchGranularity = 5,
+  cudaLimitStackSize,
+  cudaLimitPrintfFifoSize,
+  cudaLimitMallocHeapSize,
   cudaLimitPersistingL2CacheSize = 6
 };
-enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxBlockDimX = 2,
-  cudaDevAttrMaxBlockDimY = 3,
-  cudaDevAttrMaxBlockDimZ = 4,
-  cudaDevAttrMaxGridDimX = 5,
-  cudaDevAttrMaxGridDimY = 6,
-  cudaDevAttrMaxGridDimZ = 7,
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrTotalConstantMemory = 9,
-  cudaDevAttrWarpSize = 10,
-  cudaDevAttrMaxRegistersPerBlock = 12,
-  cudaDevAttrClockRate = 13,
-  cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrConcurrentKernels = 31,
-  cudaDevAttrMemoryClockRate = 36,
-  cudaDevAttrGlobalMemoryBusWidth = 37,
-  cudaDevAttrL2CacheSize = 38,
-  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-  cudaDevAttrUnifiedAddressing = 41,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
-  cudaDevAttrManagedMemory = 83,
-  cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-  cudaDevAttrReservedSharedMemoryPerBlock = 111,
-  cudaDevAttrMemoryPoolsSupported = 115,
-  cudaDevAttrClusterLaunch = 120
-};
 enum cudaStreamCaptureMode {
-  cudaStreamCaptureModeGlobal = 0,
-  cudaStreamCaptureModeThreadLocal = 1,
-  cudaStreamCaptureModeRelaxed = 2
+  cudaStreamCaptureModeGlobal,
+  cudaStreamCaptureModeThreadLocal,
+  cudaStreamCaptureModeRelaxed
 };
 enum cudaStreamCaptureStatus {
-  cudaStreamCaptureStatusNone = 0,
-  cudaStreamCaptureStatusActive = 1,
-  cudaStreamCaptureStatusInvalidated = 2
+  cudaStreamCaptureStatusNone,
+  cudaStreamCaptureStatusActive,
+  cudaStreamCaptureStatusInvalidated
 };
 
 #define cudaStreamDefault 0x00
@@ -97,83 +60,77 @@ enum cudaStreamCaptureStatus {
 #define cudaEventDefault 0x00
 #define cudaEventBlockingSync 0x01
 #define cudaEventDisableTiming 0x02
-#define cudaEventInterprocess 0x04
 #define cudaHostAllocDefault 0x00
 #define cudaHostAllocPortable 0x01
 #define cudaHostAllocMapped 0x02
-#define cudaHostAllocWriteCombined 0x04
-#define cudaHostRegisterDefault 0x00
-#define cudaHostRegisterPortable 0x01
-#define cudaHostRegisterMapped 0x02
-#define cudaHostRegisterReadOnly 0x08
 #define cudaMemAttachGlobal 0x01
-#define cudaMemAttachHost 0x02
 #define cudaIpcMemLazyEnablePeerAccess 0x01
 #define cudaDeviceScheduleAuto 0x00
-#define cudaDeviceScheduleSpin 0x01
-#define cudaDeviceScheduleYield 0x02
 #define cudaDeviceScheduleBlockingSync 0x04
-#define cudaOccupancyDefault 0x00
 #define cudaCpuDeviceId ((int)-1)
 
-struct cudaUUID_t {
-  char bytes[16];
-};
 struct cudaDeviceProp {
   char name[256];
-  cudaUUID_t uuid;
-  size_t totalGlobalMem;
-  size_t sharedMemPerBlock;
-  int regsPerBlock;
-  int warpSize;
-  size_t memPitch;
-  int maxThreadsPerBlock;
-  int maxThreadsDim[3];
-  int maxGridSize[3];
-  size_t totalConstMem;
-  int major;
-  int minor;
-  int multiProcessorCount;
-  int integrated;
-  int canMapHostMemory;
-  int concurrentKernels;
-  int ECCEnabled;
-  int pciBusID;
-  int pciDeviceID;
-  int pciDomainID;
-  int asyncEngineCount;
-  int unifiedAddressing;
-  int memoryBusWidth;
-  int l2CacheSize;
-  int persistingL2CacheMaxSize;
-  int maxThreadsPerMultiProcessor;
-  size_t sharedMemPerMultiprocessor;
-  int regsPerMultiprocessor;
-  int managedMemory;
-  int cooperativeLaunch;
-  size_t sharedMemPerBlockOptin;
-  int maxBlocksPerMultiProcessor;
-  size_t reservedSharedMemPerBlock;
-  int memoryPoolsSupported;
-  int clusterLaunch;
+  size_t totalGlobalMem, sharedMemPerBlock, memPitch, totalConstMem;
+  size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin, reservedSharedMemPerBlock;
+  int major, minor, multiProcessorCount, warpSize;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+  int maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
+  int regsPerBlock, regsPerMultiprocessor;
+  int memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize;
+  int integrated, canMapHostMemory, concurrentKernels, ECCEnabled, asyncEngineCount;
+  int unifiedAddressing, managedMemory, cooperativeLaunch, memoryPoolsSupported, clusterLaunch;
+  int pciBusID, pciDeviceID, pciDomainID;
+  int clockRate;  // kHz, of core and memory; CUDA 13 has it as an attribute only
 };
+
+// name, value, where cudaDeviceGetAttribute finds it
+#define KB_DEVICE_ATTRIBUTES(X)                                       \
+  X(MaxThreadsPerBlock, 1, maxThreadsPerBlock)                        \
+  X(MaxBlockDimX, 2, maxThreadsDim[0])                                \
+  X(MaxBlockDimY, 3, maxThreadsDim[1])                                \
+  X(MaxBlockDimZ, 4, maxThreadsDim[2])                                \
+  X(MaxGridDimX, 5, maxGridSize[0])                                   \
+  X(MaxGridDimY, 6, maxGridSize[1])                                   \
+  X(MaxGridDimZ, 7, maxGridSize[2])                                   \
+  X(MaxSharedMemoryPerBlock, 8, sharedMemPerBlock)                    \
+  X(TotalConstantMemory, 9, totalConstMem)                            \
+  X(WarpSize, 10, warpSize)                                           \
+  X(MaxRegistersPerBlock, 12, regsPerBlock)                           \
+  X(ClockRate, 13, clockRate)                                         \
+  X(MultiProcessorCount, 16, multiProcessorCount)                     \
+  X(ConcurrentKernels, 31, concurrentKernels)                         \
+  X(MemoryClockRate, 36, clockRate)                                   \
+  X(GlobalMemoryBusWidth, 37, memoryBusWidth)                         \
+  X(L2CacheSize, 38, l2CacheSize)                                     \
+  X(MaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor)     \
+  X(UnifiedAddressing, 41, unifiedAddressing)                         \
+  X(ComputeCapabilityMajor, 75, major)                                \
+  X(ComputeCapabilityMinor, 76, minor)                                \
+  X(MaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor) \
+  X(MaxRegistersPerMultiprocessor, 82, regsPerMultiprocessor)         \
+  X(ManagedMemory, 83, managedMemory)                                 \
+  X(CooperativeLaunch, 95, cooperativeLaunch)                         \
+  X(MaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)         \
+  X(MaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)      \
+  X(ReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock)     \
+  X(MemoryPoolsSupported, 115, memoryPoolsSupported)                  \
+  X(ClusterLaunch, 120, clusterLaunch)
+enum cudaDeviceAttr {
+#define KB_ENUMERATOR(name, value, field) cudaDevAttr##name = value,
+  KB_DEVICE_ATTRIBUTES(KB_ENUMERATOR)
+#undef KB_ENUMERATOR
+};
+
 struct cudaFuncAttributes {
-  size_t sharedSizeBytes;
-  size_t constSizeBytes;
-  size_t localSizeBytes;
-  int maxThreadsPerBlock;
-  int numRegs;
-  int ptxVersion;
-  int binaryVersion;
-  int cacheModeCA;
-  int maxDynamicSharedSizeBytes;
-  int preferredShmemCarveout;
+  size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
+  int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 struct cudaPointerAttributes {
   cudaMemoryType type;
   int device;
-  void* devicePointer;
-  void* hostPointer;
+  void *devicePointer, *hostPointer;
 };
 struct cudaIpcMemHandle_t {
   char reserved[64];
@@ -191,144 +148,98 @@ union cudaLaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } clusterDim;
-  int programmaticStreamSerializationAllowed;
-  int priority;
+  int programmaticStreamSerializationAllowed, priority;
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   cudaLaunchAttributeValue val;
 };
 struct cudaLaunchConfig_t {
-  dim3 gridDim;
-  dim3 blockDim;
+  dim3 gridDim, blockDim;
   size_t dynamicSmemBytes;
   cudaStream_t stream;
   cudaLaunchAttribute* attrs;
-  unsigned int numAttrs;
+  unsigned numAttrs;
 };
 
 typedef struct CUgraph_st* cudaGraph_t;
 typedef struct CUgraphExec_st* cudaGraphExec_t;
 typedef struct CUgraphNode_st* cudaGraphNode_t;
-typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 typedef void (*cudaHostFn_t)(void* user_data);
-typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void* user_data);
 
+#pragma GCC visibility push(default)
 extern "C" {
-KB_CPU_API const char* cudaGetErrorName(cudaError_t error);
-KB_CPU_API const char* cudaGetErrorString(cudaError_t error);
-KB_CPU_API cudaError_t cudaGetLastError();
-KB_CPU_API cudaError_t cudaPeekAtLastError();
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
 
-KB_CPU_API cudaError_t cudaGetDeviceCount(int* count);
-KB_CPU_API cudaError_t cudaGetDevice(int* device);
-KB_CPU_API cudaError_t cudaSetDevice(int device);
-KB_CPU_API cudaError_t cudaSetDeviceFlags(unsigned flags);
-KB_CPU_API cudaError_t cudaDeviceReset();
-KB_CPU_API cudaError_t cudaDeviceSynchronize();
-KB_CPU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-KB_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
-KB_CPU_API cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
-KB_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
-KB_CPU_API cudaError_t cudaCtxResetPersistingL2Cache();
-KB_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
-KB_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
-KB_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
-KB_CPU_API cudaError_t cudaDriverGetVersion(int* version);
-KB_CPU_API cudaError_t cudaRuntimeGetVersion(int* version);
-KB_CPU_API cudaError_t cudaProfilerStart();
-KB_CPU_API cudaError_t cudaProfilerStop();
+cudaError_t cudaDeviceReset();
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 
-KB_CPU_API cudaError_t cudaMalloc(void** pointer, size_t bytes);
-KB_CPU_API cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
-KB_CPU_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
-KB_CPU_API cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = 1);
-KB_CPU_API cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0);
-KB_CPU_API cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
-KB_CPU_API cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags);
-KB_CPU_API cudaError_t cudaHostUnregister(void* pointer);
-KB_CPU_API cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
-KB_CPU_API cudaError_t cudaFree(void* pointer);
-KB_CPU_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
-KB_CPU_API cudaError_t cudaFreeHost(void* pointer);
-KB_CPU_API cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
-KB_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
-                                                const void* pointer);
-KB_CPU_API cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
-KB_CPU_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
-                                       cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-KB_CPU_API cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                                    size_t width, size_t height, cudaMemcpyKind kind);
-KB_CPU_API cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
-                                         size_t from_pitch, size_t width, size_t height,
-                                         cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-KB_CPU_API cudaError_t cudaMemset(void* to, int value, size_t bytes);
-KB_CPU_API cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
-                                       cudaStream_t stream = nullptr);
-KB_CPU_API cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height);
-KB_CPU_API cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
-                                         size_t height, cudaStream_t stream = nullptr);
-KB_CPU_API cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
-                                            cudaStream_t stream = nullptr);
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+cudaError_t cudaFreeHost(void* pointer);
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream = nullptr);
 /// The handle carries a kb::cpu::IpcHandle (ipc.hpp).
-KB_CPU_API cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle,
-                                            unsigned flags);
-KB_CPU_API cudaError_t cudaIpcCloseMemHandle(void* pointer);
-KB_CPU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned flags);
+cudaError_t cudaIpcCloseMemHandle(void* pointer);
 
-KB_CPU_API cudaError_t cudaStreamCreate(cudaStream_t* stream);
-KB_CPU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-KB_CPU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags,
-                                                    int priority);
-KB_CPU_API cudaError_t cudaStreamDestroy(cudaStream_t stream);
-KB_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-KB_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream);
-KB_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
-                                           unsigned flags = 0);
-KB_CPU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                             void* user_data, unsigned flags);
-KB_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
-                                          void* user_data);
-KB_CPU_API cudaError_t cudaEventCreate(cudaEvent_t* event);
-KB_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
-KB_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event);
-KB_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
-KB_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event);
-KB_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event);
-KB_CPU_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop);
+cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop);
 
-KB_CPU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-KB_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
-KB_CPU_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
-KB_CPU_API cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
-KB_CPU_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                                  const cudaGraphNode_t* dependencies, size_t count,
-                                                  cudaGraph_t child);
-KB_CPU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                            unsigned long long flags = 0);
-KB_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-KB_CPU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
-KB_CPU_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
-KB_CPU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
-KB_CPU_API cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* dependencies, size_t count,
+                                       cudaGraph_t child);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 }
 
 namespace kb::cpu {
 
+enum class MemoryKind { device, managed, pinned, ipc };
+
+/// Stores an error for cudaGetLastError and returns it; a sticky error takes precedence.
+cudaError_t result(cudaError_t error = cudaSuccess);
+cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind);
+cudaError_t launch_stashed(dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream,
+                           bool cooperative, Site site);
+cudaError_t launch_with(const cudaLaunchConfig_t& config, Site site);
+cudaError_t set_attribute(Kernel* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes, Kernel* kernel);
+cudaError_t max_active_blocks(int* blocks, int threads, size_t shared_bytes);
+cudaError_t unknown_function(const char* call);
+cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, size_t offset,
+                        const void* other, size_t bytes, bool to_symbol, cudaMemcpyKind kind,
+                        cudaStream_t stream);
 // Kernel-specific calls find out which kernel a function pointer stands for by calling it: its
 // body hands the kernel's record to the runtime instead of running anything.
-KB_CPU_API void begin_identify();
-KB_CPU_API Kernel* end_identify();
-KB_CPU_API cudaError_t launch_stashed(dim3 grid, dim3 block, size_t dynamic_shared,
-                                      cudaStream_t stream, bool cooperative, Site site);
-KB_CPU_API cudaError_t launch_with(const cudaLaunchConfig_t& config, Site site);
-KB_CPU_API cudaError_t set_attribute(Kernel* kernel, cudaFuncAttribute attribute, int value);
-KB_CPU_API cudaError_t get_attributes(cudaFuncAttributes* attributes, Kernel* kernel);
-KB_CPU_API cudaError_t max_active_blocks(int* blocks, int threads, size_t shared_bytes);
-KB_CPU_API cudaError_t unknown_function(const char* call);
-KB_CPU_API cudaError_t copy_symbol(void* symbol, size_t symbol_bytes, size_t offset, void* other,
-                                   size_t bytes, bool to_symbol, cudaMemcpyKind kind,
-                                   cudaStream_t stream);
+void begin_identify();
+Kernel* end_identify();
 
 template <class T>
 T& zero_argument() {
@@ -349,87 +260,133 @@ void call_packed(void (*kernel)(P...), void** arguments, std::index_sequence<I..
 }
 
 }  // namespace kb::cpu
+#pragma GCC visibility pop
 
-template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, kb::cpu::result(); }
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, kb::cpu::result(); }
+inline cudaError_t cudaSetDevice(int device) {
+  return kb::cpu::result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
+inline cudaError_t cudaSetDeviceFlags(unsigned) { return kb::cpu::result(); }
+inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  *value = limit == cudaLimitStackSize               ? 128 * 1024
+           : limit == cudaLimitPersistingL2CacheSize ? 0
+                                                     : 8 << 20;
+  return kb::cpu::result();
+}
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return kb::cpu::result(); }
+inline cudaError_t cudaCtxResetPersistingL2Cache() { return kb::cpu::result(); }
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return kb::cpu::result(); }
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return *least = *greatest = 0, kb::cpu::result();
+}
+inline cudaError_t cudaRuntimeGetVersion(int* version) {
+  return *version = CUDART_VERSION, kb::cpu::result();
+}
+inline cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+inline cudaError_t cudaProfilerStart() { return kb::cpu::result(); }
+inline cudaError_t cudaProfilerStop() { return kb::cpu::result(); }
+
+#define KB_ALLOCATION(name, kind, ...)                                                             \
+  template <class T>                                                                               \
+  cudaError_t name(T** pointer, size_t bytes __VA_OPT__(, ) __VA_ARGS__) {                         \
+    return kb::cpu::allocate(reinterpret_cast<void**>(pointer), bytes, kb::cpu::MemoryKind::kind); \
+  }
+KB_ALLOCATION(cudaMalloc, device)
+// A captured allocation is made at once and lives until its captured free would run: the address
+// must be known while the graph is being built.
+KB_ALLOCATION(cudaMallocAsync, device, cudaStream_t)
+KB_ALLOCATION(cudaMallocManaged, managed, unsigned = cudaMemAttachGlobal)
+KB_ALLOCATION(cudaMallocHost, pinned, unsigned = 0)
+KB_ALLOCATION(cudaHostAlloc, pinned, unsigned)
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
-  return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+  return *pitch = (width + 511) / 512 * 512, cudaMalloc(pointer, *pitch * height);
 }
-template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+inline cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  return *device = host, kb::cpu::result();
 }
-template <class T>
-cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = 1) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind);
 }
-template <class T>
-cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = 0) {
-  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags);
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream = nullptr) {
+  return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
 }
-template <class T>
-cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind);
 }
-inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+inline cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
+  return cudaMemset2DAsync(to, pitch, value, width, height);
+}
+inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
+                                   cudaStream_t stream = nullptr) {
+  return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
+}
+inline cudaError_t cudaMemset(void* to, int value, size_t bytes) {
+  return cudaMemsetAsync(to, value, bytes);
+}
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
+  return kb::cpu::result();
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) {
   return cudaEventCreateWithFlags(event, flags);
 }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 
-template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  return kb::cpu::copy_symbol((void*)&symbol, sizeof symbol, offset, (void*)from, bytes, true, kind,
-                              nullptr);
-}
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes,
                                     size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = nullptr) {
-  return kb::cpu::copy_symbol((void*)&symbol, sizeof symbol, offset, (void*)from, bytes, true, kind,
-                              stream);
+  return kb::cpu::copy_symbol(&symbol, sizeof symbol, offset, from, bytes, true, kind, stream);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  return kb::cpu::copy_symbol((void*)&symbol, sizeof symbol, offset, to, bytes, false, kind,
-                              nullptr);
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr) {
-  return kb::cpu::copy_symbol((void*)&symbol, sizeof symbol, offset, to, bytes, false, kind,
-                              stream);
+  return kb::cpu::copy_symbol(&symbol, sizeof symbol, offset, to, bytes, false, kind, stream);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  *pointer = (void*)&symbol;
-  return cudaSuccess;
+  return *pointer = (void*)&symbol, cudaSuccess;
 }
 template <class T>
 cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
-  *bytes = sizeof symbol;
-  return cudaSuccess;
+  return *bytes = sizeof symbol, cudaSuccess;
 }
 
-template <class... P>
-cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_shared = 0, cudaStream_t stream = nullptr,
-                             kb::cpu::Site site = kb::cpu::here()) {
-  kb::cpu::call_packed(kernel, arguments, std::index_sequence_for<P...>());
-  return kb::cpu::launch_stashed(grid, block, dynamic_shared, stream, false, site);
-}
-template <class... P>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
-                                        void** arguments, size_t dynamic_shared = 0,
-                                        cudaStream_t stream = nullptr,
-                                        kb::cpu::Site site = kb::cpu::here()) {
-  kb::cpu::call_packed(kernel, arguments, std::index_sequence_for<P...>());
-  return kb::cpu::launch_stashed(grid, block, dynamic_shared, stream, true, site);
-}
+// Calls that name a kernel. With an untyped pointer, which kernel it is cannot be known.
+#define KB_LAUNCH_CALL(name, cooperative)                                                        \
+  template <class... P>                                                                          \
+  cudaError_t name(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,                \
+                   size_t shared = 0, cudaStream_t stream = nullptr,                             \
+                   kb::cpu::Site site = kb::cpu::here()) {                                       \
+    kb::cpu::call_packed(kernel, arguments, std::index_sequence_for<P...>());                    \
+    return kb::cpu::launch_stashed(grid, block, shared, stream, cooperative, site);              \
+  }                                                                                              \
+  inline cudaError_t name(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) { \
+    return kb::cpu::unknown_function(#name);                                                     \
+  }
+KB_LAUNCH_CALL(cudaLaunchKernel, false)
+KB_LAUNCH_CALL(cudaLaunchCooperativeKernel, true)
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...),
                                A&&... arguments) {
@@ -440,54 +397,31 @@ template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
   return kb::cpu::set_attribute(kb::cpu::identify(kernel), attribute, value);
 }
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
+  return kb::cpu::unknown_function("cudaFuncSetAttribute");
+}
 template <class... P>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(P...)) {
   return kb::cpu::get_attributes(attributes, kb::cpu::identify(kernel));
 }
-template <class... P>
-cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) {
-  return cudaSuccess;
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
+  return kb::cpu::unknown_function("cudaFuncGetAttributes");
 }
-template <class... P>
-cudaError_t cudaFuncSetSharedMemConfig(void (*)(P...), cudaSharedMemConfig) {
-  return cudaSuccess;
+template <class Kernel>
+cudaError_t cudaFuncSetCacheConfig(Kernel*, cudaFuncCache) {
+  return kb::cpu::result();
 }
-template <class... P>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(P...), int threads,
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int threads,
                                                           size_t dynamic_shared) {
   return kb::cpu::max_active_blocks(blocks, threads, dynamic_shared);
 }
-template <class... P>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void (*)(P...),
-                                                                   int threads,
-                                                                   size_t dynamic_shared,
-                                                                   unsigned) {
-  return kb::cpu::max_active_blocks(blocks, threads, dynamic_shared);
-}
-template <class... P>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, void (*)(P...),
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel*,
                                                size_t dynamic_shared = 0, int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
   int resident = 0, multiprocessors = 0;
   kb::cpu::max_active_blocks(&resident, *block, dynamic_shared);
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  *grid = resident * multiprocessors;
-  return cudaSuccess;
-}
-
-// The same calls with an untyped pointer: which kernel it stands for cannot be known here.
-inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0,
-                                    cudaStream_t = nullptr) {
-  return kb::cpu::unknown_function("cudaLaunchKernel");
-}
-inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t = 0,
-                                               cudaStream_t = nullptr) {
-  return kb::cpu::unknown_function("cudaLaunchCooperativeKernel");
-}
-inline cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
-  return kb::cpu::unknown_function("cudaFuncSetAttribute");
-}
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
-  return kb::cpu::unknown_function("cudaFuncGetAttributes");
+  return *grid = resident * multiprocessors, kb::cpu::result();
 }

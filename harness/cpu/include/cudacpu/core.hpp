@@ -9,8 +9,6 @@
 
 #include "types.hpp"
 
-#define KB_CPU_API __attribute__((visibility("default")))
-
 struct CUstream_st;
 struct CUevent_st;
 typedef CUstream_st* cudaStream_t;
@@ -35,10 +33,10 @@ KB_CPU_BUILTIN(uint3, threadIdx);
 KB_CPU_BUILTIN(uint3, blockIdx);
 KB_CPU_BUILTIN(dim3, blockDim);
 KB_CPU_BUILTIN(dim3, gridDim);
-#undef KB_CPU_BUILTIN
 #endif
 inline constexpr int warpSize = 32;
 
+#pragma GCC visibility push(default)
 namespace kb::cpu {
 
 /// A place in a source file.
@@ -52,13 +50,13 @@ KB_DEVICE_FUNCTION constexpr Site here(const char* file = __builtin_FILE(),
                                        int line = __builtin_LINE()) {
   return {file, line};
 }
+#define KB_AT kb::cpu::Site site = kb::cpu::here()
 
 /// One per kernel instantiation, static in the module that holds the kernel.
 struct Kernel {
   const char* name;
   Site site;
   void (*run)(const void* closure);  ///< runs one CUDA thread on a copy of the closure
-  void (*copy)(void* to, const void* from);
   void (*destroy)(void* closure);
   std::size_t closure_bytes;
   int dynamic_shared_limit;  ///< bytes; cudaFuncSetAttribute raises it
@@ -67,70 +65,66 @@ struct Kernel {
 
 /// Storage for the closure of a kernel that is about to be launched; null while a kernel is only
 /// being identified.
-KB_CPU_API void* stash(Kernel& kernel);
+void* stash(Kernel& kernel);
 
 /// The body of every `__global__` function: keeps the arguments for the launch that follows.
 template <class Body>
 void kernel(const char* name, const char* file, int line, int max_threads, Body&& body) {
   static_assert(alignof(Body) <= 64, "kernel parameters are over-aligned");
-  static Kernel self{
-      name,
-      {file, line},
-      [](const void* closure) {
-        Body copy(*static_cast<const Body*>(closure));
-        copy();
-      },
-      [](void* to, const void* from) { new (to) Body(*static_cast<const Body*>(from)); },
-      [](void* closure) { static_cast<Body*>(closure)->~Body(); },
-      sizeof(Body),
-      48 * 1024,
-      max_threads};
+  static Kernel self{name,
+                     {file, line},
+                     [](const void* closure) {
+                       Body copy(*static_cast<const Body*>(closure));
+                       copy();
+                     },
+                     [](void* closure) { static_cast<Body*>(closure)->~Body(); },
+                     sizeof(Body),
+                     48 * 1024,
+                     max_threads};
   if (void* storage = stash(self)) new (storage) Body(std::move(body));
 }
 
 /// `<<<grid, block, dynamic_shared, stream>>>` for the kernel that was stashed last.
-KB_CPU_API void launch(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
-                       cudaStream_t stream = nullptr, Site site = here());
+void launch(dim3 grid, dim3 block, std::size_t dynamic_shared = 0, cudaStream_t stream = nullptr,
+            Site site = here());
 
 /// One `__shared__` declaration. Its address is the same for all threads of a block.
 struct SharedVariable {
   const char* name;
-  std::size_t bytes;
-  std::size_t alignment;
+  std::size_t bytes, alignment;
   Site site;
   int id = 0;
 
   constexpr SharedVariable(const char* name, std::size_t bytes, std::size_t alignment,
                            const char* file, int line)
       : name(name), bytes(bytes), alignment(alignment), site{file, line} {}
-  KB_CPU_API void* address();
+  void* address();
 };
 
 /// Start of the launch's dynamic shared memory.
-KB_CPU_API void* dynamic_shared();
+void* dynamic_shared();
 
 /// Runs on the last lane to arrive; `data[i]` is what lane i of the warp posted, and bit i of
 /// `present` tells whether it takes part.
 using WarpCombine = void (*)(void* const* data, unsigned present);
 /// Returns when every live lane of `mask` in the caller's warp has posted for the same `combine`.
-KB_CPU_API void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what,
-                                Site site);
+void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what, Site site);
 
 /// As WarpCombine, for the whole block; `data[i]` is null for threads that have exited.
 using BlockCombine = void (*)(void* const* data, unsigned count);
-KB_CPU_API void block_rendezvous(BlockCombine combine, void* data, const char* what, Site site);
+void block_rendezvous(BlockCombine combine, void* data, const char* what, Site site);
 /// Returns when every thread of a cooperative launch has arrived.
-KB_CPU_API void grid_rendezvous(Site site);
+void grid_rendezvous(Site site);
 
 /// The lanes of the caller's warp that come to the same place; whoever cannot come before the
 /// others go on is left out.
-KB_CPU_API unsigned converged_lanes(Site site);
-KB_CPU_API bool is_cooperative();
-KB_CPU_API unsigned dynamic_shared_bytes();
+unsigned converged_lanes(Site site);
+bool is_cooperative();
 /// Lets other threads of the block run; for spin loops.
-KB_CPU_API void yield();
+void yield();
 /// Tells once per place that a shuffle read from a lane which takes no part.
-KB_CPU_API void warn_absent_source(unsigned lane, const char* what, Site site);
-[[noreturn]] KB_CPU_API void trap(const char* what, Site site);
+void warn_absent_source(unsigned lane, const char* what, Site site);
+[[noreturn]] void trap(const char* what, Site site);
 
 }  // namespace kb::cpu
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include <fenv.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 
 #include <cmath>
-#include <cstdint>
+#include <limits>
 
 #include "atomics.hpp"
 
@@ -30,8 +31,6 @@
 KB_INTEGER_MIN_MAX(int, unsigned int)
 KB_INTEGER_MIN_MAX(long, unsigned long)
 KB_INTEGER_MIN_MAX(long long, unsigned long long)
-#undef KB_INTEGER_MIN_MAX
-#undef KB_MIN_MAX
 // A NaN loses against a number, as in fminf and fmaxf.
 #define KB_FLOAT_MIN_MAX(A, B, R, suffix)                                  \
   KB_DEVICE_FUNCTION inline R min(A a, B b) { return fmin##suffix(a, b); } \
@@ -40,7 +39,6 @@ KB_FLOAT_MIN_MAX(float, float, float, f)
 KB_FLOAT_MIN_MAX(double, double, double, )
 KB_FLOAT_MIN_MAX(float, double, double, )
 KB_FLOAT_MIN_MAX(double, float, double, )
-#undef KB_FLOAT_MIN_MAX
 
 using std::abs;
 using std::isfinite;
@@ -48,39 +46,10 @@ using std::isinf;
 using std::isnan;
 using std::signbit;
 
-inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
-inline double rcbrt(double x) { return 1.0 / cbrt(x); }
-inline float fdividef(float x, float y) { return x / y; }
-inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
-inline float normcdff(float x) { return static_cast<float>(normcdf(static_cast<double>(x))); }
-inline double erfcx(double x) {
-  // exp(x*x) overflows beyond 26, where two terms of the asymptotic series are exact enough.
-  if (x < 25) return exp(x * x) * erfc(x);
-  const double s = 1 / (x * x);
-  return 0.56418958354775628695 / x * (1 - s / 2 * (1 - 1.5 * s));
-}
-inline float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
-inline double norm3d(double a, double b, double c) { return sqrt(a * a + b * b + c * c); }
-inline float norm3df(float a, float b, float c) { return static_cast<float>(norm3d(a, b, c)); }
-inline double norm4d(double a, double b, double c, double d) {
-  return sqrt(a * a + b * b + c * c + d * d);
-}
-inline float norm4df(float a, float b, float c, float d) {
-  return static_cast<float>(norm4d(a, b, c, d));
-}
-inline float rnorm3df(float a, float b, float c) { return static_cast<float>(1 / norm3d(a, b, c)); }
-inline float rnorm4df(float a, float b, float c, float d) {
-  return static_cast<float>(1 / norm4d(a, b, c, d));
-}
-inline float rhypotf(float a, float b) { return 1.0f / hypotf(a, b); }
-inline double rhypot(double a, double b) { return 1.0 / hypot(a, b); }
-
 namespace kb::cpu {
 inline constexpr double pi = 3.14159265358979323846;
-/// The argument of sinpi or cospi reduced exactly to [-1, 1].
-inline double reduce_half_turns(double x) { return remainder(x, 2.0); }
+/// The argument of sinpi or cospi in radians; the reduction is exact.
+inline double half_turns(double x) { return pi * remainder(x, 2.0); }
 /// Solves f(x) = y for increasing f, to the precision of double.
 template <class F>
 double invert(F f, double y, double low, double high) {
@@ -93,12 +62,18 @@ double invert(F f, double y, double low, double high) {
 }
 }  // namespace kb::cpu
 
-inline double sinpi(double x) { return sin(kb::cpu::pi * kb::cpu::reduce_half_turns(x)); }
-inline double cospi(double x) { return cos(kb::cpu::pi * kb::cpu::reduce_half_turns(x)); }
-inline float sinpif(float x) { return static_cast<float>(sinpi(static_cast<double>(x))); }
-inline float cospif(float x) { return static_cast<float>(cospi(static_cast<double>(x))); }
-inline void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
-inline void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline double rcbrt(double x) { return 1.0 / cbrt(x); }
+inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+inline double sinpi(double x) { return sin(kb::cpu::half_turns(x)); }
+inline double cospi(double x) { return cos(kb::cpu::half_turns(x)); }
+inline double erfcx(double x) {
+  // exp(x*x) overflows beyond 26, where two terms of the asymptotic series are exact enough.
+  if (x < 25) return exp(x * x) * erfc(x);
+  const double s = 1 / (x * x);
+  return 0.56418958354775628695 / x * (1 - s / 2 * (1 - 1.5 * s));
+}
 inline double erfinv(double y) {
   if (y <= -1 || y >= 1) return y == 1 ? HUGE_VAL : y == -1 ? -HUGE_VAL : NAN;
   return kb::cpu::invert([](double x) { return erf(x); }, y, -6, 6);
@@ -108,9 +83,32 @@ inline double erfcinv(double y) {
   return kb::cpu::invert([](double x) { return -erfc(x); }, -y, -6, 28);
 }
 inline double normcdfinv(double y) { return -1.41421356237309504880 * erfcinv(2 * y); }
-inline float erfinvf(float y) { return static_cast<float>(erfinv(y)); }
-inline float erfcinvf(float y) { return static_cast<float>(erfcinv(y)); }
-inline float normcdfinvf(float y) { return static_cast<float>(normcdfinv(y)); }
+inline double rhypot(double a, double b) { return 1.0 / hypot(a, b); }
+inline double norm3d(double a, double b, double c) { return sqrt(a * a + b * b + c * c); }
+inline double norm4d(double a, double b, double c, double d) { return hypot(norm3d(a, b, c), d); }
+inline double rnorm3d(double a, double b, double c) { return 1 / norm3d(a, b, c); }
+inline double rnorm4d(double a, double b, double c, double d) { return 1 / norm4d(a, b, c, d); }
+// The float functions are the double ones rounded.
+#define KB_FLOAT_VERSION(name)                                   \
+  template <class... Floats>                                     \
+  float name##f(float x, Floats... more) {                       \
+    return static_cast<float>(name(double(x), double(more)...)); \
+  }
+KB_FLOAT_VERSION(rcbrt)
+KB_FLOAT_VERSION(normcdf)
+KB_FLOAT_VERSION(sinpi)
+KB_FLOAT_VERSION(cospi)
+KB_FLOAT_VERSION(erfcx)
+KB_FLOAT_VERSION(erfinv)
+KB_FLOAT_VERSION(erfcinv)
+KB_FLOAT_VERSION(normcdfinv)
+KB_FLOAT_VERSION(rhypot)
+KB_FLOAT_VERSION(norm3d)
+KB_FLOAT_VERSION(norm4d)
+KB_FLOAT_VERSION(rnorm3d)
+KB_FLOAT_VERSION(rnorm4d)
+inline void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
+inline void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }
 
 // The C library declares some of these names for itself, so they are macros here.
 #define __expf(x) expf(x)
@@ -124,73 +122,92 @@ inline float normcdfinvf(float y) { return static_cast<float>(normcdfinv(y)); }
 #define __powf(x, y) powf(x, y)
 #define __sincosf(x, s, c) sincosf(x, s, c)
 #define __tanhf(x) tanhf(x)
+inline float fdividef(float x, float y) { return x / y; }
 inline float __fdividef(float x, float y) { return x / y; }
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 inline float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
-
-#define KB_ROUNDED(mode)                                                          \
-  inline float __fadd_##mode(float a, float b) { return a + b; }                  \
-  inline float __fsub_##mode(float a, float b) { return a - b; }                  \
-  inline float __fmul_##mode(float a, float b) { return a * b; }                  \
-  inline float __fdiv_##mode(float a, float b) { return a / b; }                  \
-  inline float __frcp_##mode(float a) { return 1.0f / a; }                        \
-  inline float __fsqrt_##mode(float a) { return sqrtf(a); }                       \
-  inline float __fmaf_##mode(float a, float b, float c) { return fmaf(a, b, c); } \
-  inline double __dadd_##mode(double a, double b) { return a + b; }               \
-  inline double __dsub_##mode(double a, double b) { return a - b; }               \
-  inline double __dmul_##mode(double a, double b) { return a * b; }               \
-  inline double __ddiv_##mode(double a, double b) { return a / b; }               \
-  inline double __drcp_##mode(double a) { return 1.0 / a; }                       \
-  inline double __dsqrt_##mode(double a) { return sqrt(a); }                      \
-  inline double __fma_##mode(double a, double b, double c) { return fma(a, b, c); }
-// Only round-to-nearest: the directed modes differ in the last bit and no program here depends on
-// it.
-KB_ROUNDED(rn)
-#undef KB_ROUNDED
 
 namespace kb::cpu {
 /// Float to integer as on the device: saturating, NaN becomes 0.
 template <class To, class From>
 To saturate(From x) {
+  using Limits = std::numeric_limits<To>;
+  // The highest integer may not be representable; the power of two above it always is.
+  constexpr From end = static_cast<From>(Limits::max() / 2 + 1) * 2;
   if (x != x) return 0;
-  constexpr From low = static_cast<From>(
-      std::is_signed_v<To> ? -(To(1) << (sizeof(To) * 8 - 2)) * From(2) : From(0));
-  constexpr From high =
-      static_cast<From>(To(1) << (sizeof(To) * 8 - 2)) * From(std::is_signed_v<To> ? 2 : 4);
-  if (x < low) return std::is_signed_v<To> ? To(To(1) << (sizeof(To) * 8 - 1)) : To(0);
-  if (x >= high)
-    return static_cast<To>(~(std::is_signed_v<To> ? To(To(1) << (sizeof(To) * 8 - 1)) : To(0)));
-  return static_cast<To>(x);
+  if (x < static_cast<From>(Limits::min())) return Limits::min();
+  return x >= end ? Limits::max() : static_cast<To>(x);
+}
+template <int mode, class T>
+T whole(T x) {
+  if (mode == FE_TOWARDZERO) return std::trunc(x);
+  return mode == FE_UPWARD ? std::ceil(x) : mode == FE_DOWNWARD ? std::floor(x) : std::rint(x);
+}
+/// The compiler neither knows the value nor moves what depends on it across calls.
+template <class T>
+T hidden(T value) {
+  volatile T copy = value;
+  return copy;
+}
+/// f(values...) with one of the rounding modes FE_*.
+template <int mode, class F, class... T>
+auto rounded(F f, T... values) {
+  if constexpr (mode == FE_TONEAREST) {
+    return f(values...);
+  } else {
+    struct Scope {
+      int before = fegetround();
+      Scope() { fesetround(mode); }
+      ~Scope() { fesetround(before); }
+    } scope;
+    return hidden(f(hidden(values)...));
+  }
 }
 }  // namespace kb::cpu
 
-#define KB_FROM_FLOAT(from, From, to, To, suffix)                                            \
-  inline To __##from##2##to##_rn(From x) { return kb::cpu::saturate<To>(rint##suffix(x)); }  \
-  inline To __##from##2##to##_rz(From x) { return kb::cpu::saturate<To>(trunc##suffix(x)); } \
-  inline To __##from##2##to##_ru(From x) { return kb::cpu::saturate<To>(ceil##suffix(x)); }  \
-  inline To __##from##2##to##_rd(From x) { return kb::cpu::saturate<To>(floor##suffix(x)); }
-KB_FROM_FLOAT(float, float, int, int, f)
-KB_FROM_FLOAT(float, float, uint, unsigned, f)
-KB_FROM_FLOAT(float, float, ll, long long, f)
-KB_FROM_FLOAT(float, float, ull, unsigned long long, f)
-KB_FROM_FLOAT(double, double, int, int, )
-KB_FROM_FLOAT(double, double, uint, unsigned, )
-KB_FROM_FLOAT(double, double, ll, long long, )
-KB_FROM_FLOAT(double, double, ull, unsigned long long, )
-#undef KB_FROM_FLOAT
-inline float __int2float_rn(int x) { return static_cast<float>(x); }
-inline float __int2float_rz(int x) {
-  const float y = static_cast<float>(x);
-  return fabs(static_cast<double>(y)) > fabs(static_cast<double>(x)) ? nextafterf(y, 0.0f) : y;
-}
-inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
-inline float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
-inline double __int2double_rn(int x) { return x; }
-inline double __uint2double_rn(unsigned x) { return x; }
-inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
-inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
-inline float __double2float_rn(double x) { return static_cast<float>(x); }
+// All roundings: to nearest even, towards zero, up and down.
+#define KB_ROUNDED(X, ...)         \
+  X(rn, FE_TONEAREST, __VA_ARGS__) \
+  X(rz, FE_TOWARDZERO, __VA_ARGS__) X(ru, FE_UPWARD, __VA_ARGS__) X(rd, FE_DOWNWARD, __VA_ARGS__)
+#define KB_ROUNDED_1(mode, MODE, name, R, T, expression)                              \
+  inline R name##_##mode(T a) {                                                       \
+    return kb::cpu::rounded<MODE>([](T a) { return static_cast<R>(expression); }, a); \
+  }
+#define KB_TO_INTEGER(mode, MODE, name, R, T) \
+  inline R name##_##mode(T a) { return kb::cpu::saturate<R>(kb::cpu::whole<MODE>(a)); }
+#define KB_ROUNDED_2(mode, MODE, name, T, expression)                         \
+  inline T name##_##mode(T a, T b) {                                          \
+    return kb::cpu::rounded<MODE>([](T a, T b) { return expression; }, a, b); \
+  }
+#define KB_ROUNDED_3(mode, MODE, name, T, expression)                                 \
+  inline T name##_##mode(T a, T b, T c) {                                             \
+    return kb::cpu::rounded<MODE>([](T a, T b, T c) { return expression; }, a, b, c); \
+  }
+KB_ROUNDED(KB_ROUNDED_2, __fadd, float, a + b)
+KB_ROUNDED(KB_ROUNDED_2, __fsub, float, a - b)
+KB_ROUNDED(KB_ROUNDED_2, __fmul, float, a* b)
+KB_ROUNDED(KB_ROUNDED_2, __fdiv, float, a / b)
+KB_ROUNDED(KB_ROUNDED_1, __frcp, float, float, 1.0f / a)
+KB_ROUNDED(KB_ROUNDED_1, __fsqrt, float, float, sqrtf(a))
+KB_ROUNDED(KB_ROUNDED_3, __fmaf, float, fmaf(a, b, c))
+KB_ROUNDED(KB_ROUNDED_2, __dadd, double, a + b)
+KB_ROUNDED(KB_ROUNDED_2, __dsub, double, a - b)
+KB_ROUNDED(KB_ROUNDED_2, __dmul, double, a* b)
+KB_ROUNDED(KB_ROUNDED_2, __ddiv, double, a / b)
+KB_ROUNDED(KB_ROUNDED_1, __drcp, double, double, 1.0 / a)
+KB_ROUNDED(KB_ROUNDED_1, __dsqrt, double, double, sqrt(a))
+KB_ROUNDED(KB_ROUNDED_3, __fma, double, fma(a, b, c))
+KB_ROUNDED(KB_ROUNDED_1, __double2float, float, double, a)
+// Between every integer and floating-point type.
+#define KB_CONVERSIONS(name, T)                             \
+  KB_ROUNDED(KB_ROUNDED_1, __##name##2float, float, T, a)   \
+  KB_ROUNDED(KB_ROUNDED_1, __##name##2double, double, T, a) \
+  KB_ROUNDED(KB_TO_INTEGER, __float2##name, T, float)       \
+  KB_ROUNDED(KB_TO_INTEGER, __double2##name, T, double)
+KB_CONVERSIONS(int, int)
+KB_CONVERSIONS(uint, unsigned)
+KB_CONVERSIONS(ll, long long)
+KB_CONVERSIONS(ull, unsigned long long)
 
 inline int __float_as_int(float x) { return kb::cpu::bits<int>(x); }
 inline unsigned __float_as_uint(float x) { return kb::cpu::bits<unsigned>(x); }

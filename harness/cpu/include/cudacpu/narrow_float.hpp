@@ -8,6 +8,7 @@
 #include "math.hpp"
 #include "types.hpp"
 
+KB_DEVICE_CODE_BEGIN
 namespace kb::cpu {
 
 struct Binary16 {
@@ -44,18 +45,73 @@ struct Brain16 {
   static float widen(unsigned short raw) { return bits<float>(static_cast<unsigned>(raw) << 16); }
 };
 
-#define KB_UNARY(name, expression)   \
-  friend Narrow name(Narrow value) { \
-    const float x = value;           \
-    return Narrow(expression);       \
+// The functions of both types. Scalar name, name for pairs, value in float.
+#define KB_NARROW_BINARY(X)                                        \
+  X(operator+, operator+, a + b)                                   \
+  X(operator-, operator-, a - b)                                   \
+  X(operator*, operator*, a* b)                                    \
+  X(operator/, operator/, a / b)                                   \
+  X(__hadd, __hadd2, a + b)                                        \
+  X(__hadd_rn, __hadd2_rn, a + b)                                  \
+  X(__hsub, __hsub2, a - b)                                        \
+  X(__hmul, __hmul2, a* b)                                         \
+  X(__hdiv, __h2div, a / b)                                        \
+  X(__hadd_sat, __hadd2_sat, __saturatef(a + b))                   \
+  X(__hmul_sat, __hmul2_sat, __saturatef(a* b))                    \
+  X(__hmax, __hmax2, fmaxf(a, b))                                  \
+  X(__hmin, __hmin2, fminf(a, b))                                  \
+  X(__hmax_nan, __hmax2_nan, a != a || b != b ? NAN : fmaxf(a, b)) \
+  X(__hmin_nan, __hmin2_nan, a != a || b != b ? NAN : fminf(a, b))
+#define KB_NARROW_UNARY(X)                 \
+  X(operator-, operator-, -a)              \
+  X(__hneg, __hneg2, -a)                   \
+  X(__habs, __habs2, fabsf(a))             \
+  X(hexp, h2exp, expf(a))                  \
+  X(hexp2, h2exp2, exp2f(a))               \
+  X(hexp10, h2exp10, exp10f(a))            \
+  X(hlog, h2log, logf(a))                  \
+  X(hlog2, h2log2, log2f(a))               \
+  X(hlog10, h2log10, log10f(a))            \
+  X(hsqrt, h2sqrt, sqrtf(a))               \
+  X(hrsqrt, h2rsqrt, 1.0f / sqrtf(a))      \
+  X(hrcp, h2rcp, 1.0f / a)                 \
+  X(hsin, h2sin, sinf(a))                  \
+  X(hcos, h2cos, cosf(a))                  \
+  X(htanh, h2tanh, tanhf(a))               \
+  X(htanh_approx, h2tanh_approx, tanhf(a)) \
+  X(hfloor, h2floor, floorf(a))            \
+  X(hceil, h2ceil, ceilf(a))               \
+  X(hrint, h2rint, rintf(a))               \
+  X(htrunc, h2trunc, truncf(a))
+#define KB_NARROW_FMA(X)                                 \
+  X(__hfma, __hfma2, fmaf(a, b, c))                      \
+  X(__hfma_sat, __hfma2_sat, __saturatef(fmaf(a, b, c))) \
+  X(__hfma_relu, __hfma2_relu, fmaxf(fmaf(a, b, c), 0))
+#define KB_NARROW_COMPARE(X) X(eq, ==) X(ne, !=) X(lt, <) X(le, <=) X(gt, >) X(ge, >=)
+#define KB_NARROW_ASSIGN(T)                             \
+  friend T& operator+=(T& a, T b) { return a = a + b; } \
+  friend T& operator-=(T& a, T b) { return a = a - b; } \
+  friend T& operator*=(T& a, T b) { return a = a * b; } \
+  friend T& operator/=(T& a, T b) { return a = a / b; }
+
+#define KB_UNARY(name, name2, expression) \
+  friend Narrow name(Narrow x) {          \
+    const float a = x;                    \
+    return Narrow(expression);            \
   }
-#define KB_BINARY(name, expression)               \
-  friend Narrow name(Narrow left, Narrow right) { \
-    const float a = left, b = right;              \
-    return Narrow(expression);                    \
+#define KB_BINARY(name, name2, expression) \
+  friend Narrow name(Narrow x, Narrow y) { \
+    const float a = x, b = y;              \
+    return Narrow(expression);             \
   }
-#define KB_COMPARE(name, operation) \
-  friend bool name(Narrow a, Narrow b) { return float(a) operation float(b); }
+#define KB_FMA(name, name2, expression)              \
+  friend Narrow name(Narrow x, Narrow y, Narrow z) { \
+    const float a = x, b = y, c = z;                 \
+    return Narrow(expression);                       \
+  }
+#define KB_COMPARE(name, operation)                                                 \
+  friend bool __h##name(Narrow a, Narrow b) { return float(a) operation float(b); } \
+  friend bool operator operation(Narrow a, Narrow b) { return float(a) operation float(b); }
 
 /// A scalar. The functions are friends so that both formats share one definition and arguments
 /// still convert as in CUDA.
@@ -64,16 +120,8 @@ struct Narrow {
   unsigned short raw;
 
   Narrow() = default;
-  Narrow(float value) : raw(Format::round(value)) {}
-  Narrow(double value) : raw(Format::round(static_cast<float>(value))) {}
-  Narrow(int value) : Narrow(static_cast<float>(value)) {}
-  Narrow(unsigned value) : Narrow(static_cast<float>(value)) {}
-  Narrow(short value) : Narrow(static_cast<float>(value)) {}
-  Narrow(unsigned short value) : Narrow(static_cast<float>(value)) {}
-  Narrow(long value) : Narrow(static_cast<float>(value)) {}
-  Narrow(unsigned long value) : Narrow(static_cast<float>(value)) {}
-  Narrow(long long value) : Narrow(static_cast<float>(value)) {}
-  Narrow(unsigned long long value) : Narrow(static_cast<float>(value)) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Narrow(T value) : raw(Format::round(static_cast<float>(value))) {}
   template <class Other>
   explicit Narrow(Narrow<Other> other) : Narrow(static_cast<float>(other)) {}
   operator float() const { return Format::widen(raw); }
@@ -83,81 +131,31 @@ struct Narrow {
     return result;
   }
 
-  KB_BINARY(operator+, a + b)
-  KB_BINARY(operator-, a - b)
-  KB_BINARY(operator*, a* b)
-  KB_BINARY(operator/, a / b)
-  KB_BINARY(__hadd, a + b)
-  KB_BINARY(__hadd_rn, a + b)
-  KB_BINARY(__hsub, a - b)
-  KB_BINARY(__hmul, a* b)
-  KB_BINARY(__hdiv, a / b)
-  KB_BINARY(__hadd_sat, __saturatef(a + b))
-  KB_BINARY(__hmul_sat, __saturatef(a* b))
-  KB_BINARY(__hmax, fmaxf(a, b))
-  KB_BINARY(__hmin, fminf(a, b))
-  KB_BINARY(__hmax_nan, a != a || b != b ? NAN : fmaxf(a, b))
-  KB_BINARY(__hmin_nan, a != a || b != b ? NAN : fminf(a, b))
-  friend Narrow operator-(Narrow value) { return from_raw(value.raw ^ 0x8000); }
-  friend Narrow operator+(Narrow value) { return value; }
-  friend Narrow __hneg(Narrow value) { return -value; }
-  friend Narrow __habs(Narrow value) { return from_raw(value.raw & 0x7fff); }
-  friend Narrow __hfma(Narrow a, Narrow b, Narrow c) { return Narrow(fmaf(a, b, c)); }
-  friend Narrow __hfma_sat(Narrow a, Narrow b, Narrow c) {
-    return Narrow(__saturatef(fmaf(a, b, c)));
-  }
-  friend Narrow __hfma_relu(Narrow a, Narrow b, Narrow c) {
-    return Narrow(fmaxf(fmaf(a, b, c), 0));
-  }
-  KB_UNARY(hexp, expf(x))
-  KB_UNARY(hexp2, exp2f(x))
-  KB_UNARY(hexp10, exp10f(x))
-  KB_UNARY(hlog, logf(x))
-  KB_UNARY(hlog2, log2f(x))
-  KB_UNARY(hlog10, log10f(x))
-  KB_UNARY(hsqrt, sqrtf(x))
-  KB_UNARY(hrsqrt, 1.0f / sqrtf(x))
-  KB_UNARY(hrcp, 1.0f / x)
-  KB_UNARY(hsin, sinf(x))
-  KB_UNARY(hcos, cosf(x))
-  KB_UNARY(htanh, tanhf(x))
-  KB_UNARY(htanh_approx, tanhf(x))
-  KB_UNARY(hfloor, floorf(x))
-  KB_UNARY(hceil, ceilf(x))
-  KB_UNARY(hrint, rintf(x))
-  KB_UNARY(htrunc, truncf(x))
-  KB_COMPARE(operator==, ==)
-  KB_COMPARE(operator!=, !=)
-  KB_COMPARE(operator<, <)
-  KB_COMPARE(operator<=, <=)
-  KB_COMPARE(operator>, >)
-  KB_COMPARE(operator>=, >=)
-  KB_COMPARE(__heq, ==)
-  KB_COMPARE(__hne, !=)
-  KB_COMPARE(__hlt, <)
-  KB_COMPARE(__hle, <=)
-  KB_COMPARE(__hgt, >)
-  KB_COMPARE(__hge, >=)
+  KB_NARROW_UNARY(KB_UNARY)
+  KB_NARROW_BINARY(KB_BINARY)
+  KB_NARROW_FMA(KB_FMA)
+  KB_NARROW_COMPARE(KB_COMPARE)
+  KB_NARROW_ASSIGN(Narrow)
   friend bool __hisnan(Narrow x) { return float(x) != float(x); }
   friend int __hisinf(Narrow x) { return isinf(float(x)) ? (float(x) > 0 ? 1 : -1) : 0; }
-  friend Narrow& operator+=(Narrow& a, Narrow b) { return a = a + b; }
-  friend Narrow& operator-=(Narrow& a, Narrow b) { return a = a - b; }
-  friend Narrow& operator*=(Narrow& a, Narrow b) { return a = a * b; }
-  friend Narrow& operator/=(Narrow& a, Narrow b) { return a = a / b; }
-  friend Narrow& operator++(Narrow& a) { return a = a + Narrow(1.0f); }
 };
 #undef KB_UNARY
 #undef KB_BINARY
+#undef KB_FMA
 #undef KB_COMPARE
 
-#define KB_UNARY(name, function) \
-  friend Narrow2 name(Narrow2 v) { return {function(v.x), function(v.y)}; }
-#define KB_BINARY(name, function) \
-  friend Narrow2 name(Narrow2 a, Narrow2 b) { return {function(a.x, b.x), function(a.y, b.y)}; }
-#define KB_COMPARE(name, operation)                                                            \
-  friend Narrow2 __h##name##2(Narrow2 a, Narrow2 b) {                                          \
-    return {Scalar(a.x operation b.x ? 1.0f : 0.0f), Scalar(a.y operation b.y ? 1.0f : 0.0f)}; \
-  }                                                                                            \
+#define KB_UNARY(name, name2, expression) \
+  friend Narrow2 name2(Narrow2 a) { return {name(a.x), name(a.y)}; }
+#define KB_BINARY(name, name2, expression) \
+  friend Narrow2 name2(Narrow2 a, Narrow2 b) { return {name(a.x, b.x), name(a.y, b.y)}; }
+#define KB_FMA(name, name2, expression)                   \
+  friend Narrow2 name2(Narrow2 a, Narrow2 b, Narrow2 c) { \
+    return {name(a.x, b.x, c.x), name(a.y, b.y, c.y)};    \
+  }
+#define KB_COMPARE(name, operation)                                \
+  friend Narrow2 __h##name##2(Narrow2 a, Narrow2 b) {              \
+    return {Scalar(a.x operation b.x), Scalar(a.y operation b.y)}; \
+  }                                                                \
   friend bool __hb##name##2(Narrow2 a, Narrow2 b) { return a.x operation b.x && a.y operation b.y; }
 
 /// Two of them in 32 bits.
@@ -169,60 +167,23 @@ struct alignas(4) Narrow2 {
   Narrow2() = default;
   Narrow2(Scalar x, Scalar y) : x(x), y(y) {}
 
-  KB_BINARY(operator+, __hadd)
-  KB_BINARY(operator-, __hsub)
-  KB_BINARY(operator*, __hmul)
-  KB_BINARY(operator/, __hdiv)
-  KB_BINARY(__hadd2, __hadd)
-  KB_BINARY(__hadd2_rn, __hadd)
-  KB_BINARY(__hsub2, __hsub)
-  KB_BINARY(__hmul2, __hmul)
-  KB_BINARY(__h2div, __hdiv)
-  KB_BINARY(__hadd2_sat, __hadd_sat)
-  KB_BINARY(__hmax2, __hmax)
-  KB_BINARY(__hmin2, __hmin)
-  friend Narrow2 __hfma2(Narrow2 a, Narrow2 b, Narrow2 c) {
-    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
-  }
-  friend Narrow2 __hfma2_relu(Narrow2 a, Narrow2 b, Narrow2 c) {
-    return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};
-  }
-  KB_UNARY(operator-, __hneg)
-  KB_UNARY(__hneg2, __hneg)
-  KB_UNARY(__habs2, __habs)
-  KB_UNARY(h2exp, hexp)
-  KB_UNARY(h2exp2, hexp2)
-  KB_UNARY(h2log, hlog)
-  KB_UNARY(h2log2, hlog2)
-  KB_UNARY(h2sqrt, hsqrt)
-  KB_UNARY(h2rsqrt, hrsqrt)
-  KB_UNARY(h2rcp, hrcp)
-  KB_UNARY(h2sin, hsin)
-  KB_UNARY(h2cos, hcos)
-  KB_UNARY(h2tanh, htanh)
-  KB_UNARY(h2floor, hfloor)
-  KB_UNARY(h2ceil, hceil)
-  KB_UNARY(h2rint, hrint)
-  KB_COMPARE(eq, ==)
-  KB_COMPARE(ne, !=)
-  KB_COMPARE(lt, <)
-  KB_COMPARE(le, <=)
-  KB_COMPARE(gt, >)
-  KB_COMPARE(ge, >=)
+  KB_NARROW_UNARY(KB_UNARY)
+  KB_NARROW_BINARY(KB_BINARY)
+  KB_NARROW_FMA(KB_FMA)
+  KB_NARROW_COMPARE(KB_COMPARE)
+  KB_NARROW_ASSIGN(Narrow2)
   friend bool operator==(Narrow2 a, Narrow2 b) { return a.x == b.x && a.y == b.y; }
   friend bool operator!=(Narrow2 a, Narrow2 b) { return !(a == b); }
-  friend Narrow2& operator+=(Narrow2& a, Narrow2 b) { return a = a + b; }
-  friend Narrow2& operator-=(Narrow2& a, Narrow2 b) { return a = a - b; }
-  friend Narrow2& operator*=(Narrow2& a, Narrow2 b) { return a = a * b; }
-  friend Narrow2& operator/=(Narrow2& a, Narrow2 b) { return a = a / b; }
   friend float __low2float(Narrow2 v) { return v.x; }
   friend float __high2float(Narrow2 v) { return v.y; }
 };
 #undef KB_UNARY
 #undef KB_BINARY
+#undef KB_FMA
 #undef KB_COMPARE
 
 }  // namespace kb::cpu
+KB_DEVICE_CODE_END
 
 // Conversions, whose names contain the name of the type: `n` is half or bfloat16, `n2` its pair.
 #define KB_NARROW_CONVERSIONS(T, T2, n, n2)                                                \

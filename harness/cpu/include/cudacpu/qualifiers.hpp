@@ -15,6 +15,9 @@
 #define __grid_constant__
 #define KB_DEVICE_FUNCTION __attribute__((host)) __attribute__((device))
 #define __noinline__      // also leaves the library's __attribute__((__noinline__)) valid
+/// Functions between these two may be called from host code and from kernels.
+#define KB_DEVICE_CODE_BEGIN _Pragma("clang force_cuda_host_device begin")
+#define KB_DEVICE_CODE_END _Pragma("clang force_cuda_host_device end")
 #elif defined(KB_CU2CPP)  // the keywords reach the rewriter as tokens
 #define KB_DEVICE_FUNCTION
 #else
@@ -29,6 +32,10 @@
 #define KB_DEVICE_FUNCTION
 #endif
 
+#if !defined(__CUDA__)
+#define KB_DEVICE_CODE_BEGIN
+#define KB_DEVICE_CODE_END
+#endif
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #ifndef CUDARTAPI

@@ -37,7 +37,6 @@ KB_VECTOR_TYPES(longlong, long long, 16, 16)
 KB_VECTOR_TYPES(ulonglong, unsigned long long, 16, 16)
 KB_VECTOR_TYPES(float, float, 8, 16)
 KB_VECTOR_TYPES(double, double, 16, 16)
-#undef KB_VECTOR_TYPES
 
 struct dim3 {
   unsigned int x, y, z;

@@ -145,6 +145,101 @@ KB_FEATURE(conversions_with_rounding) {
   }
 }
 
+template <class T>
+struct Roundings {
+  T nearest, zero, up, down;
+};
+
+#define KB_ALL_ROUNDINGS(f, ...) \
+  { f##_rn(__VA_ARGS__), f##_rz(__VA_ARGS__), f##_ru(__VA_ARGS__), f##_rd(__VA_ARGS__) }
+
+__global__ void directed_float(const float* x, Roundings<float>* out) {
+  const float a = x[2 * threadIdx.x], b = x[2 * threadIdx.x + 1];
+  Roundings<float>* o = out + 7 * threadIdx.x;
+  o[0] = KB_ALL_ROUNDINGS(__fadd, a, b);
+  o[1] = KB_ALL_ROUNDINGS(__fsub, a, b);
+  o[2] = KB_ALL_ROUNDINGS(__fmul, a, b);
+  o[3] = KB_ALL_ROUNDINGS(__fdiv, a, b);
+  o[4] = KB_ALL_ROUNDINGS(__fmaf, a, b, 1.0f);
+  o[5] = KB_ALL_ROUNDINGS(__fsqrt, b);
+  o[6] = KB_ALL_ROUNDINGS(__frcp, b);
+}
+
+__global__ void directed_double(const double* x, Roundings<double>* out) {
+  const double a = x[2 * threadIdx.x], b = x[2 * threadIdx.x + 1];
+  Roundings<double>* o = out + 5 * threadIdx.x;
+  o[0] = KB_ALL_ROUNDINGS(__dadd, a, b);
+  o[1] = KB_ALL_ROUNDINGS(__dmul, a, b);
+  o[2] = KB_ALL_ROUNDINGS(__ddiv, a, b);
+  o[3] = KB_ALL_ROUNDINGS(__fma, a, b, 1.0);
+  o[4] = KB_ALL_ROUNDINGS(__dsqrt, b);
+}
+
+__global__ void directed_conversions(const double* x, const int* i, Roundings<float>* out) {
+  const int t = threadIdx.x;
+  out[3 * t] = KB_ALL_ROUNDINGS(__double2float, x[t]);
+  out[3 * t + 1] = KB_ALL_ROUNDINGS(__int2float, i[t]);
+  out[3 * t + 2] = KB_ALL_ROUNDINGS(__ll2float, 4000000000ll * i[t]);
+}
+
+// The two neighbours of the exact value, and which of them each mode has to choose.
+template <class T, class Wide>
+bool rounds(const Roundings<T>& got, Wide exact) {
+  const T high = got.up, low = got.down;
+  const bool neighbours = Wide(low) <= exact && exact <= Wide(high) &&
+                          (low == high || std::nextafter(low, high) == high);
+  const T nearest = exact - Wide(low) < Wide(high) - exact ? low : high;
+  return neighbours && got.zero == (exact > 0 ? low : high) &&
+         (got.nearest == nearest || exact - Wide(low) == Wide(high) - exact);
+}
+
+KB_FEATURE(rounding_modes_single) {
+  const auto x = make<float>(64, [](int i) { return (i % 3 - 1) * 1.7f + (i + 1) / 7.0f; });
+  std::vector<float> pairs(x);
+  for (int i = 1; i < 64; i += 2) pairs[i] = std::fabs(pairs[i]) + 0.01f;  // divisor, square root
+  Buffer<float> in(pairs);
+  Buffer<Roundings<float>> out(7 * 32, {});
+  directed_float<<<1, 32>>>(in, out);
+  KB_LAUNCHED();
+  const auto y = out.read();
+  for (int i = 0; i < 32; ++i) {
+    const double a = pairs[2 * i], b = pairs[2 * i + 1];
+    // Sums and products of such floats are exact in double; quotients and roots are close enough.
+    const double exact[7] = {a + b, a - b, a * b, a / b, a * b + 1, std::sqrt(b), 1 / b};
+    for (int k = 0; k < 7; ++k) KB_EXPECT(rounds(y[7 * i + k], exact[k]));
+  }
+}
+
+KB_FEATURE(rounding_modes_double) {
+  const auto x = make<double>(64, [](int i) { return (i % 2 ? 0.3 : -2.0) + (i + 1) / 7.0; });
+  Buffer<double> in(x);
+  Buffer<Roundings<double>> out(5 * 32, {});
+  directed_double<<<1, 32>>>(in, out);
+  KB_LAUNCHED();
+  const auto y = out.read();
+  for (int i = 0; i < 32; ++i) {
+    const long double a = x[2 * i], b = x[2 * i + 1];
+    const long double exact[5] = {a + b, a * b, a / b, a * b + 1, std::sqrt(b)};
+    for (int k = 0; k < 5; ++k) KB_EXPECT(rounds(y[5 * i + k], exact[k]));
+  }
+}
+
+KB_FEATURE(rounding_modes_conversions) {
+  const auto x = make<double>(32, [](int i) { return (i - 16) / 3.0; });
+  const auto n = make<int>(32, [](int i) { return (i - 16) * 33554433 / 3; });
+  Buffer<double> in(x);
+  Buffer<int> integers(n);
+  Buffer<Roundings<float>> out(96, {});
+  directed_conversions<<<1, 32>>>(in, integers, out);
+  KB_LAUNCHED();
+  const auto y = out.read();
+  for (int i = 0; i < 32; ++i) {
+    KB_EXPECT(rounds(y[3 * i], x[i]));
+    KB_EXPECT(rounds(y[3 * i + 1], double(n[i])));
+    KB_EXPECT(rounds(y[3 * i + 2], 4000000000.0L * n[i]));
+  }
+}
+
 __global__ void bit_operations(unsigned* out) {
   const unsigned v = 0x00f0f001u + threadIdx.x;
   out[0] = __popc(v), out[1] = __clz(v), out[2] = __ffs(v & ~1u), out[3] = __brev(v);

@@ -1,6 +1,8 @@
 // Cooperative groups, CUB collectives and wmma fragments.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -162,6 +164,87 @@ KB_FEATURE(wmma_half) {
               for (int k = 0; k < 32; ++k) sum += a[i / 16 * 32 + k] * b[i % 16 * 32 + k];
               return 2 * sum;
             }));
+}
+
+template <class T, class Sum, int M, int N, int K, class Element>
+__global__ void small_product(const Element* a, const Element* b, Sum* c) {
+  using namespace nvcuda;
+  wmma::fragment<wmma::matrix_a, M, N, K, T, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, M, N, K, T, wmma::row_major> right;
+  wmma::fragment<wmma::accumulator, M, N, K, Sum> sum;
+  wmma::fill_fragment(sum, Sum(1));
+  wmma::load_matrix_sync(left, a, K);
+  wmma::load_matrix_sync(right, b, N);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(c, sum, N, wmma::mem_row_major);
+}
+
+// Small integers: exact in every format.
+template <class T, class Sum, int M, int N, int K, class Element>
+void expect_product() {
+  const auto a = make<float>(M * K, [](int i) { return i % 7 - 3; });
+  const auto b = make<float>(K * N, [](int i) { return i % 5 - 2; });
+  Buffer<Element> da(std::vector<Element>(a.begin(), a.end())),
+      db(std::vector<Element>(b.begin(), b.end()));
+  Buffer<Sum> c(M * N, Sum(0));
+  small_product<T, Sum, M, N, K, Element><<<1, 32>>>(da, db, c);
+  KB_LAUNCHED();
+  KB_EXPECT(c.read() == make<Sum>(M * N, [&](int i) {
+              float sum = 1;
+              for (int k = 0; k < K; ++k) sum += a[i / N * K + k] * b[k * N + i % N];
+              return sum;
+            }));
+}
+
+KB_FEATURE(wmma_bfloat16) { expect_product<__nv_bfloat16, float, 16, 16, 16, __nv_bfloat16>(); }
+KB_FEATURE(wmma_tf32) { expect_product<nvcuda::wmma::precision::tf32, float, 16, 16, 8, float>(); }
+KB_FEATURE(wmma_double) { expect_product<double, double, 8, 8, 4, double>(); }
+KB_FEATURE(wmma_int8) { expect_product<signed char, int, 32, 8, 16, signed char>(); }
+
+__global__ void tile_scans(int* out) {
+  auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  const int value = threadIdx.x % 5;
+  out[threadIdx.x] = cg::inclusive_scan(tile, value, cg::plus<int>());
+  out[64 + threadIdx.x] = cg::exclusive_scan(tile, value, cg::plus<int>());
+}
+
+KB_FEATURE(groups_scan) {
+  Buffer<int> out(128, -1);
+  tile_scans<<<1, 64>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(128, [](int i) {
+              const int last = i % 64, end = last + (i < 64);
+              int sum = 0;
+              for (int k = last / 16 * 16; k < end; ++k) sum += k % 5;
+              return sum;
+            }));
+}
+
+template <cub::BlockLoadAlgorithm load, cub::BlockStoreAlgorithm store>
+__global__ void scan_items(const int* x, int* y, int valid) {
+  using Load = cub::BlockLoad<int, 32, 4, load>;
+  using Store = cub::BlockStore<int, 32, 4, store>;
+  using Scan = cub::BlockScan<int, 32>;
+  __shared__ union {
+    typename Load::TempStorage load_storage;
+    typename Store::TempStorage store_storage;
+    typename Scan::TempStorage scan_storage;
+  } storage;
+  int items[4];
+  Load(storage.load_storage).Load(x, items, valid, 0);
+  __syncthreads();
+  Scan(storage.scan_storage).InclusiveSum(items, items);
+  __syncthreads();
+  Store(storage.store_storage).Store(y, items, valid);
+}
+
+KB_FEATURE(cub_block_load_scan_store) {
+  Buffer<int> x(make<int>(128, [](int i) { return i; })), y(128, -1), z(128, -1);
+  scan_items<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT><<<1, 32>>>(x, y, 100);
+  scan_items<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE><<<1, 32>>>(x, z, 100);
+  KB_LAUNCHED();
+  KB_EXPECT(y.read() == make<int>(128, [](int i) { return i < 100 ? i * (i + 1) / 2 : -1; }));
+  KB_EXPECT(z.read() == y.read());
 }
 
 __global__ void coalesced_sum(int* out) {

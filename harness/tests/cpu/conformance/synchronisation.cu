@@ -229,6 +229,31 @@ KB_FEATURE(atomics_integer) {
   KB_EXPECT((l.read() == std::vector<unsigned long long>{1000ull << 33, 999ull << 34}));
 }
 
+__global__ void wide_atomics(unsigned long long* l, unsigned short* s, int* scoped) {
+  const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicMin(l, ~0ull - t);
+  atomicAnd(l + 1, ~(1ull << (t % 64)));
+  atomicOr(l + 2, 1ull << (t % 64));
+  atomicXor(l + 3, 1ull << 40);
+  atomicExch(l + 4, 5ull << 40);
+  atomicCAS(l + 5, 7ull << 40, 8ull << 40);
+  atomicCAS(s, (unsigned short)3, (unsigned short)4);
+  atomicAdd_block(scoped, 1);
+  atomicMax_system(scoped + 1, int(t));
+}
+
+KB_FEATURE(atomics_wide_narrow_scoped) {
+  Buffer<unsigned long long> l({~0ull, ~0ull, 0ull, 0ull, 0ull, 7ull << 40});
+  Buffer<unsigned short> s(std::vector<unsigned short>{3, 9});
+  Buffer<int> scoped(2, 0);
+  wide_atomics<<<1, 129>>>(l, s, scoped);
+  KB_LAUNCHED();
+  KB_EXPECT((l.read() == std::vector<unsigned long long>{~0ull - 128, 0, ~0ull, 1ull << 40,
+                                                         5ull << 40, 8ull << 40}));
+  KB_EXPECT((s.read() == std::vector<unsigned short>{4, 9}));
+  KB_EXPECT((scoped.read() == std::vector<int>{129, 128}));
+}
+
 __device__ float atomic_max_float(float* address, float value) {
   int* word = reinterpret_cast<int*>(address);
   int old = *word, assumed;

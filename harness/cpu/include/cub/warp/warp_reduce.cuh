@@ -1,3 +1,0 @@
-// Part of cub.cuh here.
-#pragma once
-#include "../cub.cuh"

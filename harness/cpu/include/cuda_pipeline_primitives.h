@@ -1,3 +1,0 @@
-// Part of cuda_pipeline.h here.
-#pragma once
-#include "cuda_pipeline.h"

@@ -1,3 +1,0 @@
-// Part of cuda_runtime.h here.
-#pragma once
-#include "cuda_runtime.h"
