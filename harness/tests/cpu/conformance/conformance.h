@@ -28,12 +28,21 @@ struct Registration {
   }
 };
 
-inline int& failures() {
-  static int count = 0;
-  return count;
+/// What the feature that runs has failed, one line each: "launches.cu:12: expected ...".
+inline std::vector<std::string>& failures() {
+  static std::vector<std::string> lines;
+  return lines;
 }
-inline void fail(const char* file, int line, const char* what) {
-  if (++failures() <= 10) std::printf("%s:%d: %s\n", file, line, what);
+inline void fail(const char* file, int line, const std::string& what) {
+  const std::string path = file;
+  failures().push_back(path.substr(path.rfind('/') + 1) + ":" + std::to_string(line) + ": " + what);
+}
+inline void expect_error(cudaError_t got, cudaError_t expected, const char* file, int line,
+                         const char* call) {
+  if (got != expected)
+    fail(file, line,
+         std::string(call) + " is " + cudaGetErrorName(got) + ", expected " +
+             cudaGetErrorName(expected));
 }
 
 /// Device memory that starts with known contents.
@@ -85,13 +94,10 @@ inline bool near(double got, double expected, double relative = 1e-5) {
 #define KB_EXPECT(condition) \
   ((condition) ? void(0) : conformance::fail(__FILE__, __LINE__, "expected " #condition))
 
-#define KB_CUDA(call)                                                                      \
-  do {                                                                                     \
-    const cudaError_t kb_error = (call);                                                   \
-    if (kb_error != cudaSuccess)                                                           \
-      conformance::fail(__FILE__, __LINE__,                                                \
-                        (#call ": " + std::string(cudaGetErrorString(kb_error))).c_str()); \
-  } while (0)
+/// Names both codes when they differ.
+#define KB_EXPECT_ERROR(call, expected) \
+  conformance::expect_error((call), (expected), __FILE__, __LINE__, #call)
+#define KB_CUDA(call) KB_EXPECT_ERROR(call, cudaSuccess)
 
 #define KB_LAUNCHED()                 \
   do {                                \
