@@ -33,7 +33,7 @@ struct BuildRecord {
   std::vector<std::string> command;
   std::string diagnostics;  ///< printable, at most 64 KiB
   uint64_t object_bytes = 0;
-  std::string cuda_syntax = "unchecked";
+  std::string cuda_syntax = "unchecked";  ///< "ok": accepted by nvcc, "clang": by clang, "failed"
   std::string compile_sandbox = "none";
   std::string library = "none";  ///< the declared library policy
   std::optional<int> static_constructors;

@@ -284,21 +284,24 @@ class Compilation {
   }
 
   // On the CPU route: is it CUDA at all? g++ accepts things in the rewritten source that nvcc does
-  // not, and the other way round.
+  // not, and the other way round. clang reads the same headers as g++, so it can refuse what g++
+  // accepts but says nothing new about what g++ does not.
   void check_cuda_syntax(CompilerRun* run) {
     if (run->status == BuildStatus::timeout || run->status == BuildStatus::out_of_memory) return;
+    const bool clang = base_name(options_.cuda_check.front()).starts_with("clang");
+    if (clang && run->status != BuildStatus::ok) return;
     const std::string object = check_object();
     std::vector<std::string> words = options_.cuda_check;
-    for (const std::string& word :
-         {std::string("-c"), command_.source, std::string("-o"), object}) {
-      words.push_back(word);
-    }
+    const std::vector<std::string> rest =
+        clang ? std::vector<std::string>{"-fsyntax-only", command_.source}
+              : std::vector<std::string>{"-c", command_.source, "-o", object};
+    words.insert(words.end(), rest.begin(), rest.end());
     CompilerRun check = run_compiler(words, false);
-    if (check.status == BuildStatus::ok) read_sass(object, &check.resources);
+    if (check.status == BuildStatus::ok && !clang) read_sass(object, &check.resources);
     remove_file(object);
     run->resources = check.resources;
     if (check.status == BuildStatus::ok) {
-      record_.cuda_syntax = "ok";
+      record_.cuda_syntax = clang ? "clang" : "ok";
       if (run->status == BuildStatus::compile_error && run->outcome.exit_code != 0) {
         // The candidate is valid CUDA; what is missing is on our side.
         run->status = BuildStatus::unsupported;

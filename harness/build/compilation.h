@@ -15,7 +15,7 @@ namespace kb {
 /// nothing that may change without recompiling.
 struct Options {
   std::string stub;                     ///< object to put in place of one that failed
-  std::vector<std::string> cuda_check;  ///< nvcc command that must accept the source as well
+  std::vector<std::string> cuda_check;  ///< nvcc or clang command that must accept it, too
   std::string cuobjdump;                ///< lists the machine code, for the record; empty: none
   std::string compiler_id;              ///< for the record; empty: the program's name
   LibraryPolicy library = LibraryPolicy::none;

@@ -37,8 +37,9 @@ int main(int argc, char** argv) {
       "kb_cc");
   app.footer("Usage: kb_cc [OPTIONS] -- COMPILER ARGS...");
   app.add_option("--stub", options.stub, "object that replaces the object of a failed candidate");
-  app.add_option("--cuda-check", cuda_check,
-                 "nvcc command, words separated by ';', that must accept the source as well");
+  app.add_option(
+      "--cuda-check", cuda_check,
+      "nvcc or clang command, words separated by ';', that must accept the source as well");
   app.add_option("--cuobjdump", options.cuobjdump, "program that lists what nvcc compiled");
   app.add_option("--policy", policy, "vendor libraries the run has declared: none, cublas, cudnn")
       ->default_val("none");

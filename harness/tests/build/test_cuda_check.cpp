@@ -1,4 +1,8 @@
-// On the CPU route nvcc, where there is one, has the last word on whether a candidate is CUDA.
+// On the CPU route nvcc, where there is one, has the last word on whether a candidate is CUDA; else
+// clang may refuse what g++ accepts.
+#include <algorithm>
+#include <sstream>
+
 #include "workspace.h"
 
 namespace kb::test {
@@ -7,7 +11,8 @@ namespace {
 class CudaCheck : public Workspace {
  protected:
   // Compiles the good candidate with a CPU compiler and a check that end with these exit codes.
-  Ending compile(int cpu_exit_code, int check_exit_code, const Words& more = {}) const {
+  Ending compile(int cpu_exit_code, int check_exit_code, const Words& more = {},
+                 const std::string& checker = "check") const {
     write("src/candidate.cu", good_candidate);
     Words command = gxx_command();
     if (cpu_exit_code != 0) {
@@ -16,7 +21,7 @@ class CudaCheck : public Workspace {
                                                 std::to_string(cpu_exit_code) + "\n"));
     }
     const std::string check = write_script(
-        "check",
+        checker,
         "echo \"$@\" > obj/arguments\necho x > obj/candidate.o.cuda_check.o\n"
         "echo \"ptxas info    : Compiling entry function '_Z1kv' for 'sm_80'\"\n"
         "echo 'ptxas info    : Used 7 registers, 16 bytes smem'\necho 'the check: error'\nexit " +
@@ -88,6 +93,60 @@ TEST_F(CudaCheck, AuditIsNotOverruledByNvcc) {
   const std::string check = write_script("check", "exit 0\n");
   expect_recorded_failure(run(kb_cc(gxx_command(), {"--cuda-check", check})), "compile_error");
 }
+
+TEST_F(CudaCheck, AcceptedByClang) {
+  compile(0, 0, {}, "clang++-14");
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+  EXPECT_EQ(record()["cuda_syntax"], "clang");
+  EXPECT_EQ(read("obj/arguments"),
+            "-DA=1 -Ione two -fsyntax-only " + path("src/candidate.cu").string() + "\n");
+}
+
+TEST_F(CudaCheck, RefusedByClang) {
+  expect_recorded_failure(compile(0, 1, {}, "clang++"), "compile_error");
+  EXPECT_EQ(record()["cuda_syntax"], "failed");
+  EXPECT_EQ(record()["diagnostics"], "the check: error\n");
+}
+
+TEST_F(CudaCheck, ClangIsNotAskedAboutWhatTheCpuRouteRefuses) {
+  for (const int clang_exit_code : {0, 1}) {
+    expect_recorded_failure(compile(3, clang_exit_code, {}, "clang++"), "unsupported");
+    EXPECT_EQ(record()["cuda_syntax"], "unchecked");
+    EXPECT_FALSE(exists("obj/arguments"));
+  }
+}
+
+#if defined(KB_TEST_CLANG)
+TEST_F(CudaCheck, RealClang) {
+  const std::string contract = KB_TEST_CONTRACT;
+  Words command = Words{KB_TEST_CU2CPP} + gxx_command();
+  std::string check = std::string(KB_TEST_CLANG) + "|" + KB_TEST_SYNTAX_CHECK;
+  std::replace(check.begin(), check.end(), '|', ';');
+  Words options;
+  std::istringstream folders(KB_TEST_CPU_INCLUDES);
+  for (std::string folder; std::getline(folders, folder, '|');) {
+    check += ";-I" + folder;
+    command.push_back("-I" + folder);
+    options = options + Words{"--allow-read", folder};
+  }
+  check += ";-I" + contract + "/include;-I" + path("src").string() + ";-include;" + contract +
+           "/entry.h";
+  options = options + Words{"--cuda-check", check};
+  const std::string kernel =
+      std::string(good_candidate) + "int host(int x);\n__global__ void k(int* x) { *x = ";
+  write("src/candidate.cu", kernel + "1; }\n");
+  run(kb_cc(command, options));
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+  EXPECT_EQ(record()["cuda_syntax"], "clang");
+  // g++ knows no difference between host and device functions.
+  write("src/candidate.cu", kernel + "host(1); }\n");
+  expect_recorded_failure(run(kb_cc(command, options)), "compile_error");
+  EXPECT_EQ(record()["cuda_syntax"], "failed");
+  EXPECT_NE(record()["diagnostics"].get<std::string>().find("host"), std::string::npos);
+}
+#else
+TEST_F(CudaCheck, RealClang) { GTEST_SKIP() << "no CPU layer or no clang++ in this build"; }
+#endif
 
 TEST_F(CudaCheck, RealNvcc) {
   if (std::string(KB_TEST_NVCC).empty()) GTEST_SKIP() << "nvcc was not found at configure time";

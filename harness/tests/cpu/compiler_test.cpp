@@ -34,12 +34,8 @@ class Compiler : public testing::Test {
   }
   Outcome check(const std::string& source) { return check_file(write(source)); }
   Outcome check_file(const std::string& path) {
-    return run_command(
-        environment("KB_CLANG") +
-        " -std=c++17 -x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version "
-        "-Xclang -fcuda-allow-variadic-functions -fsyntax-only -include "
-        "cuda_runtime.h " +
-        environment("KB_CPU_INCLUDES") + " " + path);
+    return run_command(environment("KB_CLANG") + " " + environment("KB_SYNTAX_CHECK") +
+                       " -fsyntax-only " + environment("KB_CPU_INCLUDES") + " " + path);
   }
   void expect_refused(const std::string& source, const std::string& place,
                       const std::string& what) {
