@@ -156,11 +156,17 @@ def _ratio(power: int) -> str:
     return f"{2**power}\u00d7" if power >= 0 else f"1/{2**-power}\u00d7"
 
 
+STRIP_POINTS = 60
+
+
 def sample_strip(values: Sequence[float], lo: float, hi: float) -> dict[str, Any]:
     """Single speed-ups in the order measured, around the interval [lo, hi].
 
-    `values` must not be empty; an endless `hi` is drawn up to the largest of them.
+    `values` must not be empty; an endless `hi` is drawn up to the largest of them. Of more than
+    STRIP_POINTS every n-th is drawn, and `every` says which n.
     """
+    every = -(-len(values) // STRIP_POINTS)
+    values = values[::every]
     width, height = 420, 70
     low, high = min(*values, lo), max(*values, hi)
     if not math.isfinite(high):
@@ -176,4 +182,5 @@ def sample_strip(values: Sequence[float], lo: float, hi: float) -> dict[str, Any
         "top": f"{high:.3g}\u00d7",
         "bottom": f"{low:.3g}\u00d7",
         "one": _f(y(1)) if low < 1 < high else None,
+        "every": every,
     }

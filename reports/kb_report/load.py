@@ -407,12 +407,11 @@ def _check_leftovers(
     build_dir: Path, manifest: dict[str, Any], suite: Suite, names: set[str]
 ) -> None:
     """Name the JSON files below results/ that no candidate of the manifest owns."""
-    results = [(build_dir / c["result"]).resolve() for c in manifest["candidates"]]
-    # Google Benchmark's output lies next to the result; nothing here is made from it.
-    owned = {*results, *(r.with_suffix(".bench.json") for r in results)}
+    owned = {(build_dir / c["result"]).resolve() for c in manifest["candidates"]}
     leftovers = []
     for path in sorted((build_dir / "results").rglob("*.json")):
-        if path.resolve() in owned:
+        # Google Benchmark's output lies next to the results; nothing here is made from it.
+        if path.resolve() in owned or path.name.endswith(".bench.json"):
             continue
         shown = str(path.relative_to(build_dir))
         try:

@@ -354,6 +354,10 @@ def full_suite(
     return build
 
 
+def _samples(middle: float, half: float, count: int, rng: random.Random) -> list[float]:
+    return [middle * math.exp(rng.gauss(0, half * 2)) for _ in range(count)]
+
+
 def _one(build: BuildDir, fact: dict, run: str, sample: str | None, skill: float, rng) -> None:
     level, task = fact["level"], fact["task"]
     lines = rng.randint(6, 30) * (1 + 2 * (level > 2))
@@ -378,12 +382,12 @@ def _one(build: BuildDir, fact: dict, run: str, sample: str | None, skill: float
     reference = math.exp(rng.gauss(0.3 + 0.3 * level, 0.9)) / build.scale
     value = build.result(entry, "pass", speedup * math.exp(noise), half, reference_ms=reference)
     lane = value["timing"]["lanes"]["eager"]
-    lane["block_speedups"] = [
-        round(lane["speedup"] * math.exp(rng.gauss(0, half * 2)), 5) for _ in range(24)
-    ]
+    lane["block_speedups"] = _samples(lane["speedup"], half, 40, rng)
+    lane["pair_speedups"] = _samples(lane["speedup"], half, 5, rng)
     slower = lane["speedup"] * rng.uniform(0.6, 1.0)
     value["timing"]["lanes"]["graph"] = {
-        **{k: v for k, v in lane.items() if k != "block_speedups"},
+        **{k: v for k, v in lane.items() if k != "pair_speedups"},
+        "block_speedups": _samples(slower, half, 40, rng),
         "reference_ms": lane["candidate_ms"] * slower,
         "speedup": slower,
         "ci_lo": slower * (1 - half),

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kb_report import metrics
+from kb_report import charts, metrics
 from kb_report.metrics import Outcome
 from kb_report.occupancy import occupancy_limit
 from kb_report.stats import (
@@ -156,6 +156,12 @@ def test_mcnemar_holm_ranks_tau_spread():
     assert log_spread([1.0]) == 0
     assert log_spread([1.0, math.e]) == pytest.approx(math.sqrt(0.5))
     assert log_error(1.0, math.exp(2.5758293), 0.99) == pytest.approx(1.0)
+
+
+def test_a_strip_has_few_points():
+    assert len(charts.sample_strip([1.0] * 60, 0.9, 1.1)["points"]) == 60
+    strip = charts.sample_strip([1.0] * 180, 0.9, math.inf)
+    assert (len(strip["points"]), strip["every"]) == (60, 3)
 
 
 # NVIDIA's occupancy calculator, at the size of blocks that is best for each.

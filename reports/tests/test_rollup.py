@@ -407,6 +407,7 @@ def test_files_that_no_candidate_owns(tmp_path, capsys):
     build.write("results/seed/level1/copy.json", value)
     build.write("results/gone/level1/x.json", value | {"name": "gone.level1.x"})
     build.path(entry["result"]).with_suffix(".bench.json").write_text('{"context": {')
+    build.write("results/gone/level1/x.bench.json", {"context": {}, "benchmarks": []})
     build.write("results/stray.json", "{")
     build.finish()
     status, doc = rollup(build)
