@@ -251,15 +251,28 @@ def _pair(
     for r, ra, rb in zip(rows, rank_a, rank_b):
         r |= {"rank_a": ra, "rank_b": rb}
     rows.sort(key=lambda r: (-r["ratio"], r["task"]))
-    for name, key in (("ratio", "ratio"), ("time_ratio", "time_ratio")):
-        mean = stats.geo_mean_interval([r[key] for r in rows])
-        found[f"geo_mean_{name}"] = None if mean is None else dict(zip(("value", "lo", "hi"), mean))
+    for key in ("ratio", "time_ratio"):
+        found[f"geo_mean_{key}"] = _geo_mean([r[key] for r in rows])
     found["verdicts"] = {
         v: sum(r["verdict"] == v for r in rows) for v in ("faster", "undecided", "slower")
     }
     found["kendall_tau"] = stats.kendall_tau([r["a"] for r in rows], [r["b"] for r in rows])
     found["tasks"] = rows
     return found
+
+
+def _geo_mean(ratios: list[float]) -> dict[str, Any] | None:
+    """Geometric mean with its interval, whose limits are None for a single ratio."""
+    if not ratios:
+        return None
+    lo, hi = stats.geo_mean_interval(ratios) or (None, None)
+    return {"value": metrics.geo_mean(ratios), "lo": lo, "hi": hi}
+
+
+def interval(mean: dict[str, Any]) -> str:
+    """A mean with its interval, as text."""
+    value, lo, hi = (tables.number(mean[k]) for k in ("value", "lo", "hi"))
+    return value if mean["lo"] is None else f"{value} [{lo}, {hi}]"
 
 
 def _paired_test(a: list[bool], b: list[bool]) -> dict[str, Any]:
@@ -379,14 +392,14 @@ def _pair_text(pair: dict[str, Any]) -> list[str]:
     g, v = pair["geo_mean_ratio"], pair["verdicts"]
     tau = pair["kendall_tau"]
     lines.append(
-        f"    speed-up ratio over {len(pair['tasks'])} tasks: geo-mean {g['value']:.3f} "
-        f"[{g['lo']:.3f}, {g['hi']:.3f}]; faster {v['faster']}, undecided {v['undecided']}, "
+        f"    speed-up ratio over {len(pair['tasks'])} tasks: geo-mean {interval(g)}; "
+        f"faster {v['faster']}, undecided {v['undecided']}, "
         f"slower {v['slower']}; rank agreement {tables.number(tau, 2)}"
     )
     if not pair["same_machine"]:
-        t = pair["geo_mean_time_ratio"]
         lines.append(
-            f"    time of {pair['a']} over that of {pair['b']}: geo-mean {t['value']:.3f} [{t['lo']:.3f}, {t['hi']:.3f}]"
+            f"    time of {pair['a']} over that of {pair['b']}: geo-mean "
+            f"{interval(pair['geo_mean_time_ratio'])}"
         )
     shown = pair["tasks"]
     middle = [None] if len(shown) > 10 else []
@@ -430,10 +443,9 @@ def _pair_markdown(pair: dict[str, Any]) -> list[str]:
     esc = write.escape_markdown
     if not pair.get("tasks"):
         return []
-    g = pair["geo_mean_ratio"]
     lines = [
-        f"{esc(pair['b'])} over {esc(pair['a'])}: geo-mean ratio {g['value']:.3f} "
-        f"[{g['lo']:.3f}, {g['hi']:.3f}] over {len(pair['tasks'])} tasks.",
+        f"{esc(pair['b'])} over {esc(pair['a'])}: geo-mean ratio "
+        f"{interval(pair['geo_mean_ratio'])} over {len(pair['tasks'])} tasks.",
         "",
         f"<details><summary>{len(pair['tasks'])} tasks</summary>\n",
         f"| task | {esc(pair['a'])} | {esc(pair['b'])} | ratio | interval | rank |",

@@ -149,7 +149,7 @@ def lane_summary(outcomes: Iterable[Outcome], n: int) -> dict[str, Any]:
     timed = [o for o in outcomes if o.correct and o.speedup is not None]
     speedups = [o.speedup for o in timed]
     faster = [s for s in speedups if s > 1]
-    limits = stats.mean_log_interval(speedups)
+    limits = stats.geo_mean_interval(speedups)
     return {
         "timed": len(timed),
         "fast_p": {f"{p:g}": fast_p(outcomes, n, p) for p in THRESHOLDS},

@@ -195,6 +195,13 @@ def machine_key(machine: dict[str, Any] | None) -> str:
     return " | ".join(str(p) for p in parts if p) or "unknown machine"
 
 
+def machine_name(machine: dict[str, Any] | None) -> str:
+    """What a machine is called in a heading: its GPU, or else its CPU."""
+    machine = machine or {}
+    gpu, host = machine.get("gpu") or {}, machine.get("host") or {}
+    return gpu.get("name") or host.get("cpu") or "unknown machine"
+
+
 def clean(text: str | None) -> str:
     """Text that came from a candidate or its compiler, without control characters."""
     if not text:

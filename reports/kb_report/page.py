@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import charts, metrics, tables, validity, write
+from kb_report import charts, compare, metrics, tables, validity, write
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
     JUDGED,
@@ -21,6 +21,7 @@ from kb_report.model import (
     Suite,
     clean,
     difficulty,
+    machine_name,
     one_line,
 )
 from kb_report.occupancy import limit_of
@@ -63,6 +64,7 @@ def environment() -> Any:
 
     filters = {
         "share": tables.number,
+        "interval": compare.interval,
         "percent": lambda v: f"{100 * v:.0f}",
         "num": _number,
         "bytes": _bytes,
@@ -93,7 +95,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         script=script,
         script_hash=f"sha256-{digest}",
         title=_title(doc),
-        where=_where(doc),
+        where=machine_name(doc["machine"]),
         functional=all(lv["functional"] for r in doc["runs"] for lv in r["levels"]),
         ps=[f"{p:g}" for p in THRESHOLDS],
         lane=PRIMARY_LANE,
@@ -156,14 +158,8 @@ def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
     return True
 
 
-def _where(doc: dict[str, Any]) -> str:
-    gpu = doc["machine"].get("gpu") or {}
-    host = doc["machine"].get("host") or {}
-    return gpu.get("name") or host.get("cpu") or "unknown machine"
-
-
 def _title(doc: dict[str, Any]) -> str:
-    return f"KernelBench Native: {doc['preset']} on {_where(doc)}"
+    return f"KernelBench Native: {doc['preset']} on {machine_name(doc['machine'])}"
 
 
 def _number(value: Any) -> str:

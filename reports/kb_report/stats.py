@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from functools import cache
 from statistics import NormalDist
@@ -38,24 +37,6 @@ def log_error(value: float, limit: float, confidence: float) -> float:
 
 
 def geo_mean_interval(
-    values: Sequence[float], confidence: float = 0.95, draws: int = 2000
-) -> tuple[float, float, float] | None:
-    """Geometric mean with a percentile bootstrap interval over tasks; None without values.
-
-    The random numbers are fixed, so that a report does not change from run to run.
-    """
-    if not values:
-        return None
-    logs = [math.log(v) for v in values]
-    n = len(logs)
-    rng = random.Random(20240229)
-    means = sorted(math.fsum(rng.choices(logs, k=n)) / n for _ in range(draws))
-    cut = (1 - confidence) / 2
-    lo, hi = means[int(cut * draws)], means[min(int((1 - cut) * draws), draws - 1)]
-    return math.exp(math.fsum(logs) / n), math.exp(lo), math.exp(hi)
-
-
-def mean_log_interval(
     values: Sequence[float], confidence: float = 0.95
 ) -> tuple[float, float] | None:
     """Limits of the geometric mean of positive numbers from Student's t; None for fewer than two."""

@@ -14,6 +14,7 @@ from kb_report.model import (
     PRIMARY_LANE,
     STALE,
     VERDICTS,
+    machine_name,
     one_line,
 )
 
@@ -162,10 +163,8 @@ def validity_text(level: dict[str, Any]) -> str:
 def text(doc: dict[str, Any]) -> str:
     """Everything rollup prints about a results document."""
     parts = []
-    gpu = (doc["machine"] or {}).get("gpu")
-    host = (doc["machine"] or {}).get("host") or {}
-    where = gpu["name"] if gpu else host.get("cpu") or "unknown machine"
-    parts.append(f"KernelBench Native, preset {doc['preset']}, {one_line(where)}")
+    where = one_line(machine_name(doc["machine"]))
+    parts.append(f"KernelBench Native, preset {doc['preset']}, {where}")
     for run in doc["runs"]:
         parts += [block(run, level) for level in run["levels"]]
         if not run["levels"]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from kb_report import metrics, tables, validity
 from kb_report.metrics import THRESHOLDS
-from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, one_line
+from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, machine_name, one_line
 
 
 def write_atomic(path: Path, content: str | bytes, durable: bool = True) -> None:
@@ -164,11 +164,9 @@ def escape_markdown(text: str | None, limit: int = 160) -> str:
 
 def summary_md(doc: dict[str, Any]) -> str:
     """The report as Markdown, for a pull request or a CI summary page."""
-    gpu = (doc["machine"] or {}).get("gpu") or {}
-    host = (doc["machine"] or {}).get("host") or {}
-    where = gpu.get("name") or host.get("cpu") or "unknown machine"
+    where = escape_markdown(machine_name(doc["machine"]))
     lines = [
-        f"## KernelBench Native: {escape_markdown(doc['preset'])} on {escape_markdown(where)}",
+        f"## KernelBench Native: {escape_markdown(doc['preset'])} on {where}",
         "",
         f"{doc['time']} · backend {doc['backend']} · harness "
         f"{escape_markdown(str(doc['harness'].get('version') or 'unknown'))}",

@@ -16,7 +16,6 @@ from kb_report.stats import (
     log_error,
     log_spread,
     mcnemar,
-    mean_log_interval,
     ranks,
     ratio_interval,
     student_t,
@@ -191,18 +190,10 @@ def test_student_t(freedom, t95, t99):
 def test_interval_of_the_geo_mean():
     # ln 1, ln 2, ln 4: mean ln 2, standard deviation ln 2, t of 2 degrees 4.3027.
     half = 4.302653 * math.log(2) / math.sqrt(3)
-    lo, hi = mean_log_interval([1, 2, 4])
+    lo, hi = geo_mean_interval([1, 2, 4])
     assert (lo, hi) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)), rel=1e-5)
     lane = metrics.lane_summary([out(1.0), out(2.0), out(4.0)], 5)
     assert lane["geo_mean_speedup_correct_ci95"] == [lo, hi]
     assert metrics.lane_summary([out(2.0)], 5)["geo_mean_speedup_correct_ci95"] is None
-    assert mean_log_interval([3.0, 3.0]) == pytest.approx((3.0, 3.0))
-    assert all(map(math.isfinite, mean_log_interval([1e-300, 1e300])))
-
-
-def test_geo_mean_interval_is_fixed_and_holds_the_mean():
-    values = [0.5, 1.0, 2.0, 4.0]
-    first = geo_mean_interval(values)
-    assert first == geo_mean_interval(values)
-    assert first[0] == pytest.approx(math.sqrt(2)) and first[1] < first[0] < first[2]
-    assert geo_mean_interval([]) is None
+    assert geo_mean_interval([3.0, 3.0]) == pytest.approx((3.0, 3.0))
+    assert all(map(math.isfinite, geo_mean_interval([1e-300, 1e300])))
