@@ -143,7 +143,7 @@ Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const 
   const double relative_limit = std::max(8 * library_error, 32 * u);
   return {.relative = relative_limit,
           .per_rms = std::max(8 * relative(norms.library_max, rms), 12 * relative_limit),
-          .per_value = 16 * u,
+          .per_value = 4 * relative_limit,
           .library_error = library_error};
 }
 

@@ -16,8 +16,8 @@ void Pairing::add(const Block& block) {
 
 bool Pairing::converged() const {
   const int count = static_cast<int>(blocks_.size());
-  const bool slow = seconds_ >= policy_.max_seconds;
-  if (count < (slow ? policy_.least_blocks : policy_.min_blocks)) return false;
+  if (seconds_ >= policy_.max_seconds && count >= policy_.least_blocks) return true;
+  if (count < policy_.min_blocks) return false;
   if (count >= policy_.max_blocks || seconds_ >= policy_.max_seconds) return true;
   const Interval log_interval = signed_rank_interval(log_ratios(), policy_.confidence);
   return (log_interval.high - log_interval.low) / 2 <= policy_.half_width;

@@ -17,7 +17,7 @@ struct Work {
 /// What a device does at best. Measured by kb_peaks, except for the limits, which follow from
 /// clocks and widths and cannot be exceeded by any program.
 struct Peaks {
-  double bytes_per_second = 0;        ///< sustained copy, read plus written
+  double bytes_per_second = 0;        ///< the fastest of copying, reading and writing
   double flops_per_second = 0;        ///< fp32 matrix product
   double limit_bytes_per_second = 0;  ///< memory clock x bus width
   double limit_flops_per_second = 0;  ///< see hard_floor()

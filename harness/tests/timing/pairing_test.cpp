@@ -47,6 +47,14 @@ TEST(Pairing, GoesOnWhileTheIntervalIsWideAndStopsAtTheLimits) {
   EXPECT_NEAR(timed, 25, 2);
 }
 
+TEST(Pairing, AsksForFewerBlocksWhereEachIsLong) {
+  Pairing pairing({});
+  for (int i = 0; i < 7; ++i) pairing.add({0.1, 2, 2, 0.1});
+  EXPECT_FALSE(pairing.converged()) << "seven blocks have no finite interval";
+  pairing.add({0.1, 2, 2, 0.1});
+  EXPECT_TRUE(pairing.converged());
+}
+
 TEST(Pairing, ReportsTheMedianOfEachArm) {
   Pairing pairing({});
   pairing.add({1, 10, 30, 3});
