@@ -31,7 +31,8 @@ function(kb_add_adversary file)
   set(name adversaries.${short}.level${level}.${slug})
   add_test(NAME kb.adversary.${short} COMMAND ${Python3_EXECUTABLE}
     ${PROJECT_SOURCE_DIR}/harness/tests/expect_verdict.py
-    --manifest ${PROJECT_BINARY_DIR}/adversaries.json --candidate ${name})
+    --manifest ${PROJECT_BINARY_DIR}/adversaries.json --candidate ${name}
+    --log ${PROJECT_BINARY_DIR}/adversaries.jsonl)
   set_tests_properties(kb.adversary.${short} PROPERTIES LABELS "selftest;adversary" TIMEOUT 300
     FIXTURES_REQUIRED "kb.env;kb.peaks" ENVIRONMENT "KB_CALL_TIMEOUT=3" RESOURCE_LOCK result.${name})
   kb_use_gpu(kb.adversary.${short})

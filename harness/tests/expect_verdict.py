@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 
 def expected_verdicts(source: pathlib.Path, backend: str) -> list[str]:
@@ -24,11 +25,30 @@ def expected_verdicts(source: pathlib.Path, backend: str) -> list[str]:
     sys.exit(f"{source} expects nothing on backend {backend}")
 
 
+def append(log: pathlib.Path, result: dict, expected: list[str], seconds: float) -> None:
+    """Adds a line of JSON; tests that run side by side write to the same file."""
+    gpu = (result["machine"] or {}).get("gpu") or {}
+    line = {
+        "candidate": result["name"],
+        "expected": expected,
+        "verdict": result["verdict"],
+        "stage": result["stage"],
+        "evidence": result["evidence"][:200],
+        "isolation": result["isolation"],
+        "seconds": round(seconds, 2),
+        "gpu": gpu.get("name"),
+        "time": result["time"],
+    }
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 def main() -> None:
     """Runs build check, judge and timer as far as they go, then compares."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--manifest", type=pathlib.Path, required=True)
     parser.add_argument("--candidate", required=True)
+    parser.add_argument("--log", type=pathlib.Path, help="append the outcome to this file")
     args = parser.parse_args()
 
     manifest = json.loads(args.manifest.read_text())
@@ -36,6 +56,7 @@ def main() -> None:
     source = pathlib.Path(manifest["source_dir"]) / entry["source"]
     expected = expected_verdicts(source, manifest["backend"])
 
+    started = time.monotonic()
     bin_dir = args.manifest.parent / "bin"
     task = f"level{entry['level']}.{entry['task']}"
     for program in ("kb_check_build", f"{task}.test", f"{task}.bench"):
@@ -47,6 +68,8 @@ def main() -> None:
             break
 
     result = json.loads((args.manifest.parent / entry["result"]).read_text())
+    if args.log:
+        append(args.log, result, expected, time.monotonic() - started)
     print(f"{args.candidate}: {result['verdict']} (expected {' or '.join(expected)})")
     print(result["evidence"])
     if result["verdict"] not in expected:
