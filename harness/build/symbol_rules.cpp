@@ -194,7 +194,7 @@ std::optional<std::string> forbidden_import(Name symbol, LibraryPolicy policy) {
 }
 
 std::string demangled(Name symbol) {
-  const std::string name(symbol);
+  std::string name(symbol);
   if (!symbol.starts_with("_Z")) return name;  // the demangler reads "f" as the type float
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(

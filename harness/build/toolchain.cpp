@@ -18,7 +18,7 @@ fs::path find_program(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / program;
+    fs::path candidate = fs::path(folder.empty() ? "." : folder) / program;
     if (access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate)) return candidate;
   }
   return {};
@@ -62,10 +62,10 @@ void allow_toolchain(const CompileCommand& command, SandboxRules* rules) {
        {"/usr/bin", "/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32",
         "/usr/libexec", "/usr/local/include", "/usr/x86_64-linux-gnu", "/bin", "/lib", "/lib32",
         "/lib64", "/etc/alternatives", "/etc/ld.so.conf.d"}) {
-    rules->read_directories.push_back(folder);
+    rules->read_directories.emplace_back(folder);
   }
   for (const char* file : {"/etc/ld.so.cache", "/etc/ld.so.conf", "/dev/urandom", "/dev/zero"}) {
-    rules->read_files.push_back(file);
+    rules->read_files.emplace_back(file);
   }
   for (const std::string& program : command.programs()) allow_program(program, rules);
 }

@@ -18,8 +18,6 @@
 
 #include "rewrite.hpp"
 
-extern char** environ;
-
 namespace {
 
 using namespace kb::cu2cpp;

@@ -19,7 +19,7 @@ class Lexer {
   explicit Lexer(std::string_view text) : text_(text) {}
 
   Source run() {
-    source_.files.push_back("");
+    source_.files.emplace_back();
     for (;;) {
       const std::size_t trivia = at_;
       skip_trivia();
@@ -123,12 +123,10 @@ class Lexer {
   void number() {
     while (at_ < text_.size()) {
       const char c = peek();
-      if ((c == '+' || c == '-') &&
-          std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos)
-        ++at_;
-      else if (c == '\'' && continues_identifier(peek(1)))
+      const bool exponent = std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos;
+      if (c == '\'' && continues_identifier(peek(1)))
         at_ += 2;
-      else if (continues_identifier(c) || c == '.')
+      else if (continues_identifier(c) || c == '.' || (exponent && (c == '+' || c == '-')))
         ++at_;
       else
         break;

@@ -2,7 +2,7 @@
 // because it becomes the evidence of a verdict.
 #include "diagnostics.hpp"
 
-#include <assert.h>
+#include <assert.h>  // NOLINT(modernize-deprecated-headers): ours, which declares assert_failed()
 
 #include <unistd.h>
 

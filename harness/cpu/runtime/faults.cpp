@@ -1,5 +1,5 @@
 // Hardware faults: tells what the address was, and ends the kernel instead of the process.
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction() is POSIX
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -13,8 +13,11 @@
 #include "sanitizer.hpp"
 #include "worker.hpp"
 
-#if defined(KB_HAVE_BACKTRACE)
+#if defined(KB_HAVE_BACKTRACE) && \
+    __has_include(<backtrace.h>)  // clang does not look where GCC does
 #include <backtrace.h>
+#else
+#undef KB_HAVE_BACKTRACE
 #endif
 
 namespace kb::cpu {
@@ -81,7 +84,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   Fault fault{signal, info->si_code > 0 && info->si_code != SI_KERNEL, info->si_addr, nullptr,
               false};
 #if defined(__x86_64__)
-  fault.pc = reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
+  fault.pc =
+      reinterpret_cast<const void*>(machine.gregs[REG_RIP]);  // NOLINT(performance-no-int-to-ptr)
   fault.write = machine.gregs[REG_ERR] & 2;
 #elif defined(__aarch64__)
   fault.pc = reinterpret_cast<const void*>(machine.pc);
@@ -129,7 +133,7 @@ void watch_faults() {
   static thread_local bool prepared = false;
   if (prepared) return;
   prepared = true;
-  constexpr std::size_t bytes = 64 * 1024;
+  constexpr std::size_t bytes = 65536;
   stack_t stack{};
   stack.ss_sp = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   stack.ss_size = bytes;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t page = 4096;
 #if defined(KB_SANITIZE_ADDRESS) || defined(KB_SANITIZE_THREAD)
-constexpr std::size_t stack_size = 512 * 1024;  // instrumented frames are several times larger
+constexpr std::size_t stack_size = 512 << 10;  // instrumented frames are several times larger
 #else
-constexpr std::size_t stack_size = 128 * 1024;
+constexpr std::size_t stack_size = 128 << 10;
 #endif
 constexpr std::size_t stride = stack_size + page;
 

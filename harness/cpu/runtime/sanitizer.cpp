@@ -123,7 +123,8 @@ std::string take_race() { return ""; }
 #if !defined(KB_SANITIZE_ADDRESS)
 
 // Candidates are compiled with -fsanitize=alignment but not linked with a sanitizer's runtime: its
-// one entry point is here, and ends the kernel as the GPU does.
+// one entry point is here, and ends the kernel as the GPU does. The compiler chose the names.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
 
 struct UbsanLocation {
@@ -157,4 +158,5 @@ __attribute__((visibility("default"))) void __ubsan_handle_type_mismatch_v1_abor
 }
 }
 
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 #endif

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t arena_bytes = 1 << 20;
 constexpr std::size_t red_zone = 64;
-constexpr std::size_t static_limit = 48 * 1024;
+constexpr std::size_t static_limit = 49152;
 
 std::atomic<int> variables{0};
 
@@ -52,8 +52,8 @@ void SharedMemory::begin_block(std::size_t dynamic_bytes) {
 }
 
 char* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
-  auto at = reinterpret_cast<std::uintptr_t>(top_) + red_zone;
-  char* address = reinterpret_cast<char*>((at + alignment - 1) / alignment * alignment);
+  const std::size_t at = top_ - arena_ + red_zone;  // the arena starts with a page
+  char* address = arena_ + (at + alignment - 1) / alignment * alignment;
   unpoison(top_, address + bytes + red_zone - top_);
   fill_unwritten(top_, address + bytes + red_zone - top_);
   poison(top_, address - top_);
