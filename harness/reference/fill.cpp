@@ -60,6 +60,13 @@ Fill bernoulli(double probability) {
   return [=](at::Tensor& out, at::Generator& rng) { out.bernoulli_(probability, rng); };
 }
 
+Fill scaled(Fill values, double low, double high) {
+  return [=](at::Tensor& out, at::Generator& rng) {
+    values(out, rng);
+    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
+  };
+}
+
 Fill constant(double value) {
   return [=](at::Tensor& out, at::Generator&) { out.fill_(value); };
 }

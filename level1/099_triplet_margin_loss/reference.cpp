@@ -3,14 +3,6 @@
 using namespace kb;
 using namespace task;
 
-// `values` times one random number, a new one for each call.
-static Fill scaled(Fill values, double low, double high) {
-  return [=](at::Tensor& out, at::Generator& rng) {
-    values(out, rng);
-    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
-  };
-}
-
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
   const Fill values = scaled(spiked(), 0.25, 4);

@@ -3,14 +3,6 @@
 using namespace kb;
 using namespace task;
 
-// `values` times one random number, a new one for each call.
-static Fill scaled(Fill values, double low, double high) {
-  return [=](at::Tensor& out, at::Generator& rng) {
-    values(out, rng);
-    out.mul_(at::empty({}, out.options()).uniform_(low, high, rng));
-  };
-}
-
 static void signs(at::Tensor& out, at::Generator& rng) { out.bernoulli_(0.5, rng).mul_(2).sub_(1); }
 
 static auto tensors(const Sizes& s) {

@@ -30,6 +30,9 @@ Fill integers(int64_t low, int64_t high);
 /// True (or 1) with the given probability.
 Fill bernoulli(double probability);
 
+/// `values` times one number from [low, high), which a mean of everything does not average away.
+Fill scaled(Fill values, double low, double high);
+
 /// All elements equal to `value`.
 Fill constant(double value);
 
