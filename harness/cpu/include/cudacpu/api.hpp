@@ -69,8 +69,12 @@ enum cudaStreamCaptureStatus {
 #define cudaDeviceScheduleBlockingSync 0x04
 #define cudaCpuDeviceId ((int)-1)
 
+struct cudaUUID_t {
+  char bytes[16];
+};
 struct cudaDeviceProp {
   char name[256];
+  cudaUUID_t uuid;
   size_t totalGlobalMem, sharedMemPerBlock, memPitch, totalConstMem;
   size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin, reservedSharedMemPerBlock;
   int major, minor, multiProcessorCount, warpSize;
