@@ -10,6 +10,7 @@ function(kb_add_adversaries)
   foreach(file IN LISTS files)
     kb_add_adversary(${file})
   endforeach()
+  set(KB_CONTRACT fp32)  # what their expected verdicts are about
   kb_write_manifest(adversaries.json KB_HIDDEN_CANDIDATES)
 endfunction()
 

@@ -82,6 +82,7 @@ function(kb_write_manifest file property)
 "preset": "@preset@",
 "backend": "@KB_BACKEND@",
 "sanitize": "@KB_SANITIZE@",
+"contract": "@KB_CONTRACT@",
 "torch": "@KB_TORCH_VERSION@",
 "cuda_architectures": "@CMAKE_CUDA_ARCHITECTURES@",
 "source_dir": "@PROJECT_SOURCE_DIR@",

@@ -12,12 +12,16 @@ namespace {
 
 void measure(const Json& gpu, int device, const std::filesystem::path& file) {
   const Json of = {{"uuid", gpu.at("uuid")}, {"driver", gpu.at("driver")}};
-  if (std::filesystem::exists(file) && read_json(file).value("gpu", Json()) == of) {
-    std::cout << file.string() << " is up to date\n";
-    return;
+  constexpr int schema = 2;
+  if (std::filesystem::exists(file)) {
+    const Json old = read_json(file);
+    if (old.value("schema", 0) == schema && old.value("gpu", Json()) == of) {
+      std::cout << file.string() << " is up to date\n";
+      return;
+    }
   }
   std::filesystem::create_directories(file.parent_path());
-  replace_json(file, {{"schema", 1},
+  replace_json(file, {{"schema", schema},
                       {"gpu", of},
                       {"name", gpu.at("name")},
                       {"time", utc_now()},

@@ -73,14 +73,18 @@ int time_candidate(int argc, char** argv, const Task& declared) {
 
   own_descendants();
   const at::NoGradGuard no_grad;
-  apply_precision(options.contract);
   ResultFile file(find_candidate(options.manifest, options.candidate));
+  options.apply_contract(file.entry());
   file.resume();
   const Json& verdict = file.json()["verdict"];
   if (verdict != "pass") {
     std::printf("%s is not timed: its verdict is %s\n", options.candidate.c_str(),
                 verdict.dump().c_str());
     return exit_skipped;
+  }
+  if (const Json& judged = file.json()["correctness"]["contract"]; judged != options.contract) {
+    throw std::runtime_error(options.candidate + " was judged under the contract " + judged.dump() +
+                             ", not " + options.contract + "; run its .correct step again");
   }
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");
@@ -98,6 +102,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
     lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
   }
   const Json timing = {{"functional", is_functional()},
+                       {"contract", options.contract},
                        {"sizes", is_functional() ? "smoke" : full.name(declared)},
                        {"lanes", lanes.report()},
                        {"missing_lanes", lanes.missing()},

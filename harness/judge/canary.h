@@ -21,7 +21,8 @@ namespace kb {
 class Canary {
  public:
   /// @param given inputs and weights from the task's default fills, in reference()'s order
-  /// @return nothing if the reference is no such product
+  /// @return nothing if the reference is no such product, or if the contract lets its operands be
+  /// rounded
   static std::optional<Canary> find(const Task& task, const SizeBytes& sizes,
                                     const std::vector<at::Tensor>& given);
 

@@ -180,11 +180,8 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
   const TensorSpec& spec = work_->outputs()[output];
   const at::Tensor& library = expected_[slot][output];
   if (!spec.argument_of && surely_right(spec, got, library, tolerances_[output])) return;
-  const Expected oracle = oracle_of(task_, sizes_, work_->arguments(slot), plan_).at(output);
   const Comparison c =
-      spec.argument_of
-          ? compare_argument(spec, got, oracle, work_->input(spec.argument_of->input, slot))
-          : compare_output(spec, got, oracle, tolerance_of(spec, library, oracle));
+      Expectation(task_, sizes_, work_->arguments(slot), plan_).compare(output, got);
   if (!c.worst) return;
   throw Decided(Verdict::incorrect, "a timed call was wrong although checked calls were right: " +
                                         describe_worst(spec, c));

@@ -1,6 +1,11 @@
 // Both runs of the reference, and the choice between the ways of comparing.
 #include "judge/expectation.h"
 
+#include <algorithm>
+
+#include "judge/operators.h"
+#include "judge/rounding.h"
+
 namespace kb {
 
 std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
@@ -35,11 +40,36 @@ std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
   return {outputs.begin(), outputs.end()};
 }
 
+namespace {
+
+// The tolerances that rounding every matrix among inputs and weights to TF32 asks for. Relative
+// errors hardly depend on the sizes, so the smallest will do, on the CPU. Vectors (biases, scales)
+// are no operands of products.
+std::vector<Tolerance> rounding_tolerances(const Task& task) {
+  std::vector<at::Tensor> given = default_given(task, task.smoke);
+  const std::vector<at::Tensor> exact = task.reference(task.smoke, in_fp64(given));
+  for (at::Tensor& t : given) {
+    if (at::isFloatingType(t.scalar_type()) && t.dim() > 1) t = rounded_to_tf32(t);
+  }
+  const std::vector<at::Tensor> rounded = task.reference(task.smoke, in_fp64(given));
+  std::vector<Tolerance> tolerances;
+  for (const TensorSpec& spec : task.tensors(task.smoke)) {
+    if (spec.role != Role::output) continue;
+    const size_t i = tolerances.size();
+    tolerances.push_back(tolerance_of(spec, rounded.at(i), exact.at(i)));
+  }
+  return tolerances;
+}
+
+}  // namespace
+
 Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
                          const OraclePlan& plan)
-    : given_(std::move(given)),
-      library_(on_host(task.reference(sizes, given_), plan.on_host)),
-      oracle_(oracle_of(task, sizes, given_, plan)) {
+    : given_(std::move(given)) {
+  const Operators operators =
+      watch_operators([&] { library_ = on_host(task.reference(sizes, given_), plan.on_host); });
+  oracle_ = oracle_of(task, sizes, given_, plan);
+  if (may_round_to_tf32(operators)) rounding_ = rounding_tolerances(task);
   for (const TensorSpec& spec : task.tensors(sizes)) {
     if (spec.role == Role::input) inputs_.push_back(spec);
     if (spec.role == Role::output) outputs_.push_back(spec);
@@ -58,7 +88,11 @@ at::Tensor Expectation::oracle(size_t output) const {
 }
 
 Tolerance Expectation::tolerance(size_t output) const {
-  return tolerance_of(outputs_.at(output), library(output), oracle_.at(output));
+  Tolerance tolerance = tolerance_of(outputs_.at(output), library(output), oracle_.at(output));
+  if (rounding_.empty()) return tolerance;
+  tolerance.relative = std::max(tolerance.relative, rounding_[output].relative);
+  tolerance.per_rms = std::max(tolerance.per_rms, rounding_[output].per_rms);
+  return tolerance;
 }
 
 Comparison Expectation::compare(size_t output, const at::Tensor& got) const {

@@ -39,7 +39,9 @@ class Expectation {
   const at::Tensor& library(size_t output) const { return library_.at(output); }
   /// All of it, whether it fits or not.
   at::Tensor oracle(size_t output) const;
-  /// How far an output may be off.
+  /// How far an output may be off. Where the contract lets libraries round operands to TF32, that
+  /// covers what rounding costs: whether a library rounds at these sizes and on this device is its
+  /// own affair.
   Tolerance tolerance(size_t output) const;
 
   /// Compares an output: by the value at its position where it names one, else by tolerance.
@@ -51,6 +53,7 @@ class Expectation {
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;
+  std::vector<Tolerance> rounding_;  ///< per output, if the library may round; else empty
 };
 
 }  // namespace kb

@@ -3,20 +3,71 @@
 
 #include <ATen/Context.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace kb {
+namespace {
 
-void apply_precision(const std::string& contract) {
-  if (contract != "fp32") {
-    throw std::invalid_argument("unknown precision contract '" + contract + "'; known: fp32");
+struct Contract {
+  const char* name;
+  bool matmul_tf32;
+  bool cudnn_tf32;          // convolutions and recurrent layers
+  bool reduced_reductions;  // partial sums of fp16 and bf16 products
+};
+
+constexpr Contract contracts[] = {
+    {"fp32", false, false, false}, {"tf32", true, true, false}, {"kernelbench", false, true, true}};
+
+const Contract& find(const std::string& name) {
+  std::string known;
+  for (const Contract& contract : contracts) {
+    if (contract.name == name) return contract;
+    known += (known.empty() ? "" : ", ") + std::string(contract.name);
   }
+  throw std::invalid_argument("unknown precision contract '" + name + "'; known: " + known);
+}
+
+// LibTorch before 2.9 answers with a bool.
+[[maybe_unused]] bool is_reduced(bool allowed) { return allowed; }
+template <class Option>
+bool is_reduced(Option option) {
+  return option == Option::AllowReducedPrecisionWithSplitK;
+}
+
+}  // namespace
+
+const std::vector<std::string>& contract_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Contract& contract : contracts) all.emplace_back(contract.name);
+    return all;
+  }();
+  return names;
+}
+
+void apply_precision(const std::string& name) {
+  const Contract& contract = find(name);
+  unsetenv("NVIDIA_TF32_OVERRIDE");  // the CUDA libraries would heed it more than the switches
   at::Context& context = at::globalContext();
-  context.setAllowTF32CuBLAS(false);
-  context.setAllowTF32CuDNN(false);
+  context.setFloat32MatmulPrecision(contract.matmul_tf32 ? "high" : "highest");
+  context.setAllowTF32CuBLAS(contract.matmul_tf32);
+  context.setAllowTF32CuDNN(contract.cudnn_tf32);
+  context.setAllowFP16ReductionCuBLAS(contract.reduced_reductions);
+  context.setAllowBF16ReductionCuBLAS(contract.reduced_reductions);
+  // Not numbers but algorithms, as in KernelBench; the lane `library` switches the search on.
   context.setBenchmarkCuDNN(false);
-  context.setAllowFP16ReductionCuBLAS(false);
-  context.setAllowBF16ReductionCuBLAS(false);
+  context.setDeterministicCuDNN(false);
+}
+
+std::map<std::string, bool> precision_settings() {
+  const at::Context& context = at::globalContext();
+  return {{"matmul_tf32", context.allowTF32CuBLAS()},
+          {"cudnn_tf32", context.allowTF32CuDNN()},
+          {"cudnn_benchmark", context.benchmarkCuDNN()},
+          {"cudnn_deterministic", context.deterministicCuDNN()},
+          {"fp16_reduced_reductions", is_reduced(context.allowFP16ReductionCuBLAS())},
+          {"bf16_reduced_reductions", is_reduced(context.allowBF16ReductionCuBLAS())}};
 }
 
 }  // namespace kb

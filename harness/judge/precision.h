@@ -1,13 +1,24 @@
-// The precision contract: every numeric switch of ATen, in one place.
+// The precision contracts: every numeric switch of ATen, in one place.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 namespace kb {
 
-/// Sets ATen for a contract. `fp32`: IEEE fp32 everywhere, TF32 off for matrix products,
-/// convolutions and recurrent layers (PyTorch's own default leaves the last two on TF32).
+/// fp32, tf32, kernelbench.
+const std::vector<std::string>& contract_names();
+
+/// Sets ATen for a contract, before its libraries are first used.
+/// `fp32`: IEEE fp32 everywhere; TF32 off for matrix products, convolutions and recurrent layers.
+/// `tf32`: TF32 allowed for all of them.
+/// `kernelbench`: PyTorch's defaults, which KernelBench never changes: matrix products in IEEE
+/// fp32, convolutions and recurrent layers in TF32, reductions within 16-bit products in 16 bits.
 /// @throws std::invalid_argument for an unknown contract
 void apply_precision(const std::string& contract);
+
+/// ATen's switches as they are now, for results: {"matmul_tf32": false, ...}.
+std::map<std::string, bool> precision_settings();
 
 }  // namespace kb

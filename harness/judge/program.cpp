@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "device/gpu.h"
+#include "judge/precision.h"
 #include "judge/reference_runner.h"
 
 namespace kb {
@@ -34,7 +35,8 @@ void ProgramOptions::add_to(CLI::App& app) {
       ->required();
   app.add_option("--inputs", inputs, "default, or compat for upstream's values")
       ->check(CLI::IsMember({"default", "compat"}));
-  app.add_option("--contract", contract, "precision contract")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--contract", contract, "precision contract instead of the build tree's")
+      ->check(CLI::IsMember(contract_names()));
   app.add_option("--sizes", sizes,
                  "full, or <N>g for full sizes scaled down to a GPU with N GB of memory")
       ->envname("KB_SIZES");
@@ -50,6 +52,11 @@ void ProgramOptions::add_to(CLI::App& app) {
       ->envname("KB_REQUIRE_ISOLATION")
       ->check(CLI::IsMember({"", "full"}));
   app.add_option("--iterations", iterations, "calls per set of sizes")->check(CLI::PositiveNumber);
+}
+
+void ProgramOptions::apply_contract(const CandidateEntry& entry) {
+  if (contract.empty()) contract = entry.contract;
+  apply_precision(contract);
 }
 
 InputKind ProgramOptions::input_kind() const {

@@ -21,7 +21,7 @@ struct ProgramOptions {
   std::filesystem::path manifest;
   std::string candidate;
   std::string inputs = "default";
-  std::string contract = "fp32";
+  std::string contract;                    ///< empty: the build tree's
   std::string sizes = "full";              ///< a choice of FullSizes
   std::string rng_seed;                    ///< hex; empty: drawn from the kernel
   std::filesystem::path reference_module;  ///< timed instead of the reference: for A/A measurements
@@ -31,6 +31,8 @@ struct ProgramOptions {
   std::string require_isolation;  ///< "full", or empty for whatever the machine allows
 
   void add_to(CLI::App& app);
+  /// Sets ATen for the contract, which is the build tree's unless another one was asked for.
+  void apply_contract(const CandidateEntry& entry);
   InputKind input_kind() const;
   uint64_t seed() const;
 };

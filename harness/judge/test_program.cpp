@@ -146,8 +146,8 @@ int judge(int argc, char** argv, const Task& declared) {
 
   own_descendants();
   const at::NoGradGuard no_grad;
-  apply_precision(options.contract);
   Judging judging(task, full.name(declared), options);
+  judging.options.apply_contract(judging.file.entry());
   judging.file.resume();
   if (const Json& result = judging.file.json();
       result["stage"] == "build" && !result["verdict"].is_null()) {
@@ -161,7 +161,8 @@ int judge(int argc, char** argv, const Task& declared) {
                               CorrectnessOptions{options.input_kind(), seed});
   char hex[20];
   std::snprintf(hex, sizeof hex, "%016lx", static_cast<unsigned long>(seed));
-  judging.report = {{"contract", options.contract},
+  judging.report = {{"contract", judging.options.contract},
+                    {"precision", precision_settings()},
                     {"inputs", options.inputs},
                     {"rng_seed", hex},
                     {"sets", Json::array()},

@@ -17,6 +17,7 @@ struct CandidateEntry {
   int level = 0;
   std::string task;  ///< "019_relu"
   std::string backend;
+  std::string contract;              ///< precision contract of the build tree
   std::filesystem::path source_dir;  ///< of the project
   std::filesystem::path build_dir;
   std::filesystem::path source;

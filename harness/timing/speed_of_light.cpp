@@ -7,7 +7,8 @@ namespace kb {
 
 Floor floor_of(const Work& work, const Peaks& peaks) {
   const double memory = work.bytes / peaks.bytes_per_second;
-  const double compute = work.flops / peaks.flops_per_second;
+  const double compute =
+      work.flops / (work.tf32 ? peaks.tf32_flops_per_second : peaks.flops_per_second);
   return {std::max(memory, compute), memory >= compute ? "memory" : "compute"};
 }
 

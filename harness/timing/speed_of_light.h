@@ -12,6 +12,8 @@ namespace kb {
 struct Work {
   double bytes = 0;
   double flops = 0;
+  bool tf32 = false;     ///< the contract lets its products be rounded to TF32
+  bool library = false;  ///< cuBLAS or cuDNN have operators for it
 };
 
 /// What a device does at best. Measured by kb_peaks, except for the limits, which follow from
@@ -19,6 +21,7 @@ struct Work {
 struct Peaks {
   double bytes_per_second = 0;        ///< the fastest of copying, reading and writing
   double flops_per_second = 0;        ///< fp32 matrix product
+  double tf32_flops_per_second = 0;   ///< the same with TF32 allowed
   double limit_bytes_per_second = 0;  ///< memory clock x bus width
   double limit_flops_per_second = 0;  ///< see hard_floor()
   double l2_bytes = 0;

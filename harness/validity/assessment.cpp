@@ -7,7 +7,7 @@
 #include "judge/canary.h"
 #include "judge/expectation.h"
 #include "validity/mutants.h"
-#include "validity/rounding.h"
+#include "judge/rounding.h"
 
 namespace kb {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "validity/rounding.h"
+#include "judge/rounding.h"
 
 namespace kb {
 namespace {

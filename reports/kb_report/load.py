@@ -128,11 +128,13 @@ class Current:
     """What the build directory holds now: a result that was made from anything else is stale.
 
     harness: hash of the programs that judge here; None if unknown.
+    contract: precision contract that is configured; None if the manifest does not say.
     """
 
     build_dir: Path
     source_dir: Path | None
     harness: str | None
+    contract: str | None = None
     _libraries: dict[str, str | None] = field(default_factory=dict)
 
     def source(self, entry: dict[str, Any]) -> Path | None:
@@ -172,6 +174,10 @@ class Current:
             return "env.json is missing, so the harness that judged it is unknown"
         if hashes.get("harness", self.harness) != self.harness:
             return "the harness changed since it was judged"
+        correctness = value.get("correctness")
+        contract = correctness.get("contract") if isinstance(correctness, dict) else None
+        if contract and self.contract and contract != self.contract:
+            return f"it was judged under the contract {contract}, and {self.contract} is configured"
         return None
 
 
@@ -229,7 +235,10 @@ def load_build_dir(build_dir: Path) -> Suite:
         notes=notes,
     )
     current = Current(
-        build_dir, _source_dir(manifest, build_dir), env["harness_sha256"] if env else None
+        build_dir,
+        _source_dir(manifest, build_dir),
+        env["harness_sha256"] if env else None,
+        manifest.get("contract"),
     )
     names: set[str] = set()
     slots: set[tuple[Any, ...]] = set()

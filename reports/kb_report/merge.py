@@ -115,6 +115,14 @@ def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> l
         machines = sorted({m for s in suites for m in s.machines})
         if len(machines) > 1:
             found.append(f"different machines ({'; '.join(machines)})")
+        contracts = {
+            contract
+            for s in suites
+            for c in s.candidates
+            if (contract := ((c["result"] or {}).get("correctness") or {}).get("contract"))
+        }
+        if len(contracts) > 1:
+            found.append(f"different contracts ({', '.join(sorted(contracts))})")
     return found
 
 

@@ -217,6 +217,13 @@ def test_merge_refuses_other_machines_and_damaged_files(tmp_path, capsys):
     out = str(tmp_path / "out")
     assert main(["merge", str(a.root), str(b.root), "--out", out]) == 3
     assert "different machines" in capsys.readouterr().err
+    c = suite(tmp_path / "c", {1: 1.0})
+    entry = c.candidates[0]["result"]
+    value = json.loads(c.path(entry).read_text())
+    value["correctness"]["contract"] = "tf32"
+    c.write(entry, value)
+    assert main(["merge", str(a.root), str(c.root), "--out", out]) == 3
+    assert "different contracts (fp32, tf32)" in capsys.readouterr().err
     for text in ("", "{", "[]", "{}", '{"kind": "kb_report.results", "schema": 0}'):
         bad = tmp_path / "bad.json"
         bad.write_text(text)

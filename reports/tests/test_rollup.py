@@ -240,6 +240,19 @@ def test_results_of_an_older_task_are_stale(tmp_path):
     assert (row["n"], row["correct"], len(row["not_judged"])) == (4, 0, 2)
 
 
+def test_results_under_another_contract_are_stale(tmp_path, capsys):
+    build = BuildDir(tmp_path / "b")
+    build.result(build.add(build.levels[1][0]), "pass", 2.0)
+    root = build.finish()
+    manifest = json.loads((root / "manifest.json").read_text())
+    for contract, status in (("fp32", "judged"), ("tf32", "stale")):
+        build.write("manifest.json", manifest | {"contract": contract})
+        assert main(["rollup", "--build-dir", str(root)]) == 0
+        doc = json.loads((root / "reports/results.json").read_text())
+        assert doc["candidates"][0]["state"] == status
+    assert "not judged (stale): 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("stale", ["module", "task", "harness"])
 @pytest.mark.parametrize(
     "change",

@@ -88,6 +88,7 @@ def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: path
     [
         (["-DKB_BACKEND=gpu"], "KB_BACKEND is 'gpu'; it must be cpu or cuda."),
         (["-DKB_BACKEND=cuda"], "No GPU architecture is chosen: use a preset"),
+        (["-DKB_CONTRACT=fp16"], "it must be fp32, tf32 or kernelbench"),
         (["-DKB_SANITIZE=memory"], "it must be none, address or thread"),
         (["-DKB_BACKEND=cuda", "-DKB_SANITIZE=address"], "needs KB_BACKEND=cpu"),
         (["-DKB_SIZES=24"], "must be full, or the GPU's memory in GB such as 24g"),

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "validity/rounding.h"
+#include "judge/rounding.h"
 
 namespace kb {
 namespace {

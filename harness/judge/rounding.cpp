@@ -1,5 +1,5 @@
 // TF32 is fp32 without its 13 last bits.
-#include "validity/rounding.h"
+#include "judge/rounding.h"
 
 namespace kb {
 

@@ -1,0 +1,25 @@
+// Which of the libraries' heavy operators a reference calls, and how much arithmetic they stand
+// for.
+#pragma once
+
+#include <functional>
+
+namespace kb {
+
+struct Operators {
+  double flops = 0;  ///< a multiplication and an addition are two
+  bool matmul = false, convolution = false, recurrent = false, attention = false;
+
+  bool any() const { return matmul || convolution || recurrent || attention; }
+};
+
+/// Watches the operators that `run` calls on this thread. Matrix products: every pair of elements
+/// that meet. Convolutions: every weight at every position of the smaller grid. Recurrent layers:
+/// every weight matrix at every step. Attention: both products, of the pairs that its mask leaves.
+/// Whatever these use inside is theirs; everything else counts nothing.
+Operators watch_operators(const std::function<void()>& run);
+
+/// Whether the contract that is set lets the library round operands of these to TF32.
+bool may_round_to_tf32(const Operators& operators);
+
+}  // namespace kb
