@@ -56,6 +56,14 @@ Json describe(const NamedSpec& named) {
   return json;
 }
 
+// What the task declares less of than is counted, at full size; null if nothing.
+Json describe_least_work(const Task& task) {
+  if (!task.least_work) return nullptr;
+  const LeastWork least = task.least_work(task.full);
+  return {{"bytes", least.bytes ? Json(*least.bytes) : Json()},
+          {"flops", least.flops ? Json(*least.flops) : Json()}};
+}
+
 Json describe(const Task& task) {
   Json groups = {{"inputs", Json::array()}, {"weights", Json::array()}, {"outputs", Json::array()}};
   for (const NamedSpec& named : file_names(task.tensors(task.full))) {
@@ -73,6 +81,7 @@ Json describe(const Task& task) {
       {"sets",
        {{"smoke", task.fields.to_json(task.smoke)}, {"odd", task.fields.to_json(task.odd)}}}};
   json.update(groups);
+  json["least_work"] = describe_least_work(task);
   return json;
 }
 
@@ -221,7 +230,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "where to compute")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--contract", options.contract, "precision contract")
-      ->check(CLI::IsMember({"fp32"}));
+      ->check(CLI::IsMember(kb::contract_names()));
   app.add_flag("--list", options.list, "print every task as JSON");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -4,7 +4,9 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kb/sizes.h"
@@ -15,6 +17,13 @@
 namespace kb {
 
 using at::Tensor;
+
+/// What an algorithm needs for one call where that is less than what is counted by default: every
+/// declared tensor once, and the reference's own arithmetic. Counted in full otherwise.
+struct LeastWork {
+  std::optional<double> bytes;
+  std::optional<double> flops;  ///< a multiplication and an addition are two
+};
 
 struct Task {
   std::string name;      ///< "level1/019_relu"
@@ -31,6 +40,16 @@ struct Task {
   /// Why this task accepts a trivial answer under any inputs of these shapes; empty if it accepts
   /// none. Its right candidates get the verdict `degenerate` instead of `pass`.
   std::string degenerate;
+
+  /// Empty for almost all tasks: what is counted is what is needed.
+  std::function<LeastWork(const SizeBytes&)> least_work;
+
+  /// Declares least_work: `return define(...).needing(least)` with a function of the task's Sizes.
+  template <class Sizes>
+  Task needing(LeastWork (*least)(const Sizes&)) && {
+    least_work = [least](const SizeBytes& sizes) { return least(sizes_from<Sizes>(sizes)); };
+    return std::move(*this);
+  }
 
   int level() const;         ///< 1..4, from the name
   std::string slug() const;  ///< "019_relu"
