@@ -54,7 +54,7 @@ TEST(Compare, RejectsOneElementOffInAMillion) {
   EXPECT_EQ(c.worst->index, (std::vector<int64_t>{12, 34, 56}));
   EXPECT_EQ(c.worst->reason, "value");
   EXPECT_NEAR(c.worst->got - c.worst->expected, 1e-4, 1e-6);
-  EXPECT_LT(c.worst->bound, 2e-5);
+  EXPECT_LT(c.worst->bound, 3e-5);
   EXPECT_NEAR(c.max_abs_error, 1e-4, 1e-6);
 }
 
