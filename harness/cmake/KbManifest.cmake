@@ -74,6 +74,8 @@ function(kb_write_manifest file property)
   endforeach()
   list(JOIN entries ",\n  " entries)
 
+  list(TRANSFORM KB_LANES REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE lanes)
+  list(JOIN lanes ", " lanes)
   get_filename_component(preset ${PROJECT_BINARY_DIR} NAME)
   # Written only when it changes, so that a new configure run makes nothing stale.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${file} @ONLY CONTENT [[{
@@ -83,6 +85,7 @@ function(kb_write_manifest file property)
 "backend": "@KB_BACKEND@",
 "sanitize": "@KB_SANITIZE@",
 "contract": "@KB_CONTRACT@",
+"lanes": [@lanes@],
 "torch": "@KB_TORCH_VERSION@",
 "cuda_architectures": "@CMAKE_CUDA_ARCHITECTURES@",
 "source_dir": "@PROJECT_SOURCE_DIR@",

@@ -110,8 +110,12 @@ struct Lanes::Chain {
   Json anomalies = Json::array();     ///< of the blocks that count
   Json redone = Json::array();        ///< anomalies of attempts that were thrown away
   bool second_look = false;
-  Json before, after;  ///< gpu_state()
+  Json before, after;             ///< gpu_state()
+  std::filesystem::path package;  ///< of AOTInductor
 
+  Baseline baseline() const { return {.lane = lane, .package = package}; }
+  /// Whether it starts processes of its own instead of taking over those of the chain before.
+  bool own_pair() const { return pair > 1 || baseline().special(); }
   std::string name() const { return lane + (pair == 1 ? "" : "/pair:" + std::to_string(pair)); }
 };
 
@@ -143,20 +147,37 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
   }
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
-  if (is_functional()) return;
-  for (int pair = 2; pair <= pairs; ++pair) {
+  for (int pair = 2; pair <= pairs && !is_functional(); ++pair) {
     chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, pair}));
+  }
+  for (const std::string& lane : entry.lanes) {
+    if (!Baseline{.lane = lane}.special()) continue;
+    chains_.push_back(std::make_unique<Chain>(Chain{lane, LaunchMode::graph, 1}));
+    if (lane == "aoti") chains_.back()->package = package_of(entry, options.contract);
   }
 }
 
 Lanes::~Lanes() = default;
 
-void Lanes::start_pair(int pair) {
+// Why there is nothing to time against in a lane; "" if there is.
+std::string Lanes::why_no_baseline(const Chain& chain) const {
+  if (!chain.baseline().special()) return "";
+  if (!options_.reference_module.empty()) return "another module stands for the reference";
+  if (chain.lane == "library") {
+    return work_.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
+  }
+  const Json gpu = own_gpu();
+  return why_no_package(chain.package, entry_, task_, is_functional() ? task_.smoke : task_.full,
+                        options_.contract, gpu.is_null() ? "cpu" : gpu["name"]);
+}
+
+// @return "", or why the reference of a special baseline cannot start
+std::string Lanes::start_pair(const Chain& chain) {
   // 8 us of the judge's own jitter are 0.5 % of a unit.
   const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
                                               : Duel::UnitSize{.seconds = 1.5e-3, .calls = 1};
   const std::string schedule = is_functional() ? "forward" : "";
-  RunnerOptions reference = reference_runner(options_);
+  RunnerOptions reference = reference_runner(options_, chain.baseline());
   if (!options_.reference_module.empty()) {
     reference = candidate_runner(entry_, options_, schedule);
     reference.module = options_.reference_module;
@@ -171,16 +192,29 @@ void Lanes::start_pair(int pair) {
     candidate_.reset();
     reference_ = std::make_unique<RunnerSession>(reference, *memory_);
     candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
-    reference_->load();
+    if (const std::string why = load_reference(chain); !why.empty()) return why;
     candidate_->load();
   }
   const SizeBytes& sizes = is_functional() ? task_.smoke : task_.full;
   const OraclePlan plan = plan_oracle(task_, sizes, memory_->available_bytes());
   duel_ = std::make_unique<Duel>(task_, sizes, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_);
-  if (pair > 1) return;
-  const auto counting = phases_.in("oracle");
-  work_ = duel_->work();
+  if (!chain.own_pair()) {
+    const auto counting = phases_.in("oracle");
+    work_ = duel_->work();
+  }
+  return "";
+}
+
+// Only what was made elsewhere may fail to load; the plain reference is the project's own.
+std::string Lanes::load_reference(const Chain& chain) const {
+  try {
+    reference_->load();
+  } catch (const std::exception& error) {
+    if (chain.lane != "aoti") throw;
+    return std::string("the AOTInductor package cannot be loaded: ") + error.what();
+  }
+  return "";
 }
 
 // An output that is right in less time than the device can move its bytes was made elsewhere or
@@ -237,8 +271,9 @@ Json Lanes::speed_of_light() const {
 
 // Runs a chain on a pair of its own or the one at hand. @return false if its lane is missing
 bool Lanes::run_chain(Chain& chain) {
-  if (duel_ == nullptr || chain.pair > 1) start_pair(chain.pair);
-  const std::string why = duel_->select(chain.mode);
+  std::string why = why_no_baseline(chain);
+  if (why.empty() && (duel_ == nullptr || chain.own_pair())) why = start_pair(chain);
+  if (why.empty()) why = duel_->select(chain.mode);
   if (!why.empty()) {
     missing_[chain.lane] = why;
     return false;
@@ -285,7 +320,7 @@ bool Lanes::pool_wanted() const {
 
 void Lanes::measure() {
   for (const auto& chain : chains_) {
-    if (chain->pair > 1 && !pool_wanted()) break;
+    if (chain->pair > 1 && !pool_wanted()) continue;
     if (run_chain(*chain) && chain->pair == 1) report_[chain->lane] = describe(*chain);
   }
   check_lanes();

@@ -16,9 +16,10 @@
 namespace kb {
 
 /// Times a candidate in every lane. `eager`: calls launched on the stream, as upstream times them;
-/// `graph`: both arms recorded as CUDA graphs. A stream launch carries a bias that belongs to the
-/// pair of processes and stays for its life, so where the lanes differ (launches matter) or a graph
-/// cannot be recorded, `eager` is pooled over fresh pairs.
+/// `graph`: both arms recorded as CUDA graphs; `library` and `aoti`: the same against a reference
+/// with the libraries at their best, or compiled by AOTInductor. A stream launch carries a bias
+/// that belongs to the pair of processes and stays for its life, so where the lanes differ
+/// (launches matter) or a graph cannot be recorded, `eager` is pooled over fresh pairs.
 class Lanes {
  public:
   Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options);
@@ -44,7 +45,9 @@ class Lanes {
 
  private:
   struct Chain;
-  void start_pair(int pair);
+  std::string why_no_baseline(const Chain& chain) const;
+  std::string start_pair(const Chain& chain);
+  std::string load_reference(const Chain& chain) const;
   bool run_chain(Chain& chain);
   void run_blocks(Chain& chain) const;
   Json describe(const Chain& chain) const;

@@ -80,10 +80,12 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
   return runner;
 }
 
-RunnerOptions reference_runner(const ProgramOptions& options) {
+RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& baseline) {
   RunnerOptions runner;
-  runner.command = {fs::read_symlink("/proc/self/exe").string(), serve_reference_flag,
-                    options.contract};
+  runner.command = {fs::read_symlink("/proc/self/exe").string(), serve_reference_flag};
+  for (std::string& argument : to_arguments(options.contract, baseline)) {
+    runner.command.push_back(std::move(argument));
+  }
   runner.environment = runner_environment();
   runner.who = "the reference";
   runner.call_timeout = std::chrono::seconds(120);

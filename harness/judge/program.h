@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/baseline.h"
 #include "judge/correctness.h"
 #include "judge/runner_session.h"
 #include "kb/task.h"
@@ -41,7 +42,7 @@ struct ProgramOptions {
 RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions& options,
                                const std::string& cpu_schedule);
 /// How the reference runner of this very program is started.
-RunnerOptions reference_runner(const ProgramOptions& options);
+RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& baseline);
 
 /// The GPU that this process and its runners use, as in env.json; null on the CPU backend.
 Json own_gpu();

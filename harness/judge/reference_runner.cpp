@@ -25,7 +25,7 @@ namespace {
 
 class Reference final : public protocol::Executor {
  public:
-  explicit Reference(const Task& task) : task_(task) {}
+  explicit Reference(Forward forward) : compute_(std::move(forward)) {}
 
   void bind(const protocol::Request& request) override {
     outputs_.clear();
@@ -95,7 +95,7 @@ class Reference final : public protocol::Executor {
     outputs_.resize(arguments_.size());
     for (uint32_t s = first_slot; s < first_slot + slots; ++s) {
       outputs_.at(s).clear();  // where outputs are gigabytes, there is no room for two sets
-      outputs_.at(s) = task_.reference(sizes_, arguments_.at(s));
+      outputs_.at(s) = compute_(sizes_, arguments_.at(s));
     }
   }
 
@@ -125,7 +125,7 @@ class Reference final : public protocol::Executor {
 #endif
   }
 
-  const Task& task_;
+  Forward compute_;
   Tensor scratch_;
   SizeBytes sizes_;
   std::vector<std::vector<Tensor>> arguments_;  // [slot][argument]
@@ -139,10 +139,14 @@ class Reference final : public protocol::Executor {
 
 }  // namespace
 
-void serve_reference(const Task& task, const std::string& contract) {
+std::vector<std::string> to_arguments(const std::string& contract, const Baseline& baseline) {
+  return {contract, baseline.lane, baseline.package.string()};
+}
+
+void serve_reference(const Task& task, const std::vector<std::string>& arguments) {
   const at::NoGradGuard no_grad;
-  apply_precision(contract);
-  Reference reference(task);
+  apply_precision(arguments.at(0));
+  Reference reference(prepare_baseline(task, {arguments.at(1), arguments.at(2)}));
   protocol::serve(protocol::inherited_page(), reference);
 }
 

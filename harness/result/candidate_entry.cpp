@@ -35,6 +35,8 @@ CandidateEntry find_candidate(const fs::path& manifest, const std::string& name)
     entry.task = c.at("task");
     entry.backend = json.at("backend");
     entry.contract = json.at("contract");
+    entry.lanes = json.at("lanes").get<std::vector<std::string>>();
+    entry.torch = json.at("torch");
     // Paths hang on the manifest's own place, so that a build tree can be moved.
     entry.build_dir = fs::absolute(manifest).parent_path();
     entry.source_dir = std::string(json.at("source_dir"));

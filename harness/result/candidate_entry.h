@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "result/files.h"
 #include "result/verdict.h"
@@ -18,6 +19,8 @@ struct CandidateEntry {
   std::string task;  ///< "019_relu"
   std::string backend;
   std::string contract;              ///< precision contract of the build tree
+  std::vector<std::string> lanes;    ///< that are timed
+  std::string torch;                 ///< LibTorch's version
   std::filesystem::path source_dir;  ///< of the project
   std::filesystem::path build_dir;
   std::filesystem::path source;

@@ -88,6 +88,8 @@ def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: path
     [
         (["-DKB_BACKEND=gpu"], "KB_BACKEND is 'gpu'; it must be cpu or cuda."),
         (["-DKB_BACKEND=cuda"], "No GPU architecture is chosen: use a preset"),
+        (["-DKB_LANES=eager;compiled"], "it must hold eager and graph, and may hold library"),
+        (["-DKB_LANES=eager"], "it must hold eager and graph"),
         (["-DKB_CONTRACT=fp16"], "it must be fp32, tf32 or kernelbench"),
         (["-DKB_SANITIZE=memory"], "it must be none, address or thread"),
         (["-DKB_BACKEND=cuda", "-DKB_SANITIZE=address"], "needs KB_BACKEND=cpu"),
@@ -95,7 +97,8 @@ def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: path
     ],
 )
 def test_contradicting_options(tree: Tree, options: list[str], message: str) -> None:
-    done = tree.configure(*options, build="options")
+    forget = ("-UKB_C*", "-UKB_L*")  # what an earlier case left in the cache
+    done = tree.configure(*forget, *options, build="options")
     assert done.returncode != 0
     assert message in error_of(done)
 

@@ -109,3 +109,21 @@ def test_a_preset_that_is_none(tree: Tree) -> None:
     done = tree.run(["cmake", "--preset", "rtx9090"])
     assert done.returncode != 0
     assert "No such preset" in done.stderr
+
+
+def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
+    command = [sys.executable, "tools/export-aoti", "nothing"]
+    done = tree.run(command)
+    assert done.returncode != 0
+    assert "run cmake --preset nothing first" in done.stderr
+    folder = tree.root / "build/nothing"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "manifest.json").write_text('{"torch": "0.0.0", "contract": "fp32"}')
+    done = tree.run(command)
+    assert done.returncode != 0
+    assert "configure with -DKB_LANES='eager;graph;aoti' and build" in done.stderr
+    (folder / "lib").mkdir(exist_ok=True)
+    (folder / "lib/libkb_aoti.so").touch()
+    done = tree.run(command)
+    assert done.returncode != 0
+    assert "use a Python with: pip install torch==0.0.0" in done.stderr

@@ -79,7 +79,8 @@ class Results : public Folder {
                              "lib/tasks/level1.019_relu.so", "modules/m/level1.019_relu.so"}) {
       write(file, file);
     }
-    write("manifest.json", R"({"backend": "cpu", "source_dir": "/nowhere", "candidates": [
+    write("manifest.json", R"({"backend": "cpu", "contract": "fp32", "lanes": ["eager"],
+      "torch": "2.11.0", "source_dir": "/nowhere", "candidates": [
       {"name": "m.level1.019_relu", "run": "m", "sample": null, "level": 1, "task": "019_relu",
        "source": "x.cu", "module": "modules/m/level1.019_relu.so", "build_json": "b.json",
        "result": "results/m/level1/019_relu.json"}]})");
