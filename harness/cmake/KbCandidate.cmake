@@ -115,6 +115,8 @@ function(kb_use_gpu)
   endif()
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
     set_tests_properties(${ARGN} PROPERTIES RESOURCE_GROUPS gpus:1)
+    # CTest refuses the whole run if one such test does not ask for the list of GPUs.
+    set_property(TEST ${ARGN} APPEND PROPERTY FIXTURES_REQUIRED kb.env)
   else()
     set_property(TEST ${ARGN} APPEND PROPERTY RESOURCE_LOCK kb_gpu)
   endif()

@@ -83,6 +83,7 @@ std::string Duel::select(LaunchMode mode) {
   mode_ = mode;
   audited_ = false;
   stream_seconds_.clear();
+  beside_seconds_.clear();
   // The empty graph stands in for the unit's fixed cost.
   for (RunnerSession* runner : {&reference_, &candidate_}) {
     if (const std::string why = record(*runner, {0, 0}); !why.empty()) return why;
@@ -128,7 +129,10 @@ double Duel::unit(RunnerSession& runner, Range range) {
   const protocol::Answer answer =
       mode_ == LaunchMode::graph ? runner.replay() : runner.run(range.first, range.count);
   const double seconds = seconds_since(start);
-  if (candidate && range.count == calls_) stream_seconds_.push_back(1e-3 * answer.event_ms);
+  if (candidate && range.count == calls_) {
+    stream_seconds_.push_back(1e-3 * answer.event_ms);
+    beside_seconds_.push_back(1e-3 * answer.beside_ms);
+  }
   return seconds;
 }
 

@@ -53,9 +53,10 @@ class Duel {
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_; }
   double empty_candidate() const { return empty_candidate_; }
-  /// Median seconds of this chain's timed units on the stream that the candidate was given, by the
-  /// clock of its own runner.
+  /// Medians of this chain's timed units by the clock of the candidate's own runner, in seconds: on
+  /// the stream that launch() was given, and on the device after that stream was done.
   double stream_seconds() const { return median(stream_seconds_); }
+  double beside_seconds() const { return median(beside_seconds_); }
 
  private:
   /// Neighbouring slots that a unit calls.
@@ -91,7 +92,7 @@ class Duel {
   Phases& phases_;
   LaunchMode mode_ = LaunchMode::stream;
   double empty_reference_ = 0, empty_candidate_ = 0;
-  std::vector<double> stream_seconds_;
+  std::vector<double> stream_seconds_, beside_seconds_;
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

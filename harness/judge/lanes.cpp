@@ -244,15 +244,15 @@ void Lanes::check_calls(const Chain& chain) const {
 }
 
 // Work that is elsewhere than on the given stream is not ordered with what a user does next. (On
-// the CPU the machine's other work makes the two clocks differ.)
+// the CPU the machine's other work comes between the two clocks.)
 void Lanes::check_stream(const Chain& chain) const {
   if (is_functional()) return;
   constexpr double share = 0.5, slack_seconds = 200e-6;
-  const double seconds = chain.pairing.candidate_seconds(), seen = duel_->stream_seconds();
-  if (seen >= share * seconds - slack_seconds) return;
-  throw Decided(Verdict::cheat, "a unit took " + std::to_string(1e3 * seconds) +
-                                    " ms, but the stream that launch() was given saw only " +
-                                    std::to_string(1e3 * seen) + " ms of it");
+  const double seconds = chain.pairing.candidate_seconds(), beside = duel_->beside_seconds();
+  if (beside <= share * seconds + slack_seconds) return;
+  throw Decided(Verdict::cheat, "of a unit of " + std::to_string(1e3 * seconds) + " ms " +
+                                    std::to_string(1e3 * beside) +
+                                    " ms came after the stream that launch() was given was done");
 }
 
 Json Lanes::speed_of_light() const {
@@ -393,6 +393,7 @@ Json Lanes::describe(const Chain& chain) const {
            {{"reference", 1e6 * duel_->empty_reference()},
             {"candidate", 1e6 * duel_->empty_candidate()}}},
           {"calls_per_unit", chain.calls},
+          {"stream_ms", 1e3 * duel_->stream_seconds() / calls},
           {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},

@@ -53,10 +53,10 @@ class Reference final : public protocol::Executor {
     finish();
   }
 
-  float run(uint32_t first_slot, uint32_t slots) override {
+  protocol::OwnTimes run(uint32_t first_slot, uint32_t slots) override {
     forward(first_slot, slots);
     finish();
-    return 0;
+    return {};
   }
 
 #ifdef KB_CUDA
@@ -79,15 +79,15 @@ class Reference final : public protocol::Executor {
     }
   }
 
-  float replay() override {
+  protocol::OwnTimes replay() override {
     graph_->replay();
     finish();
-    return 0;
+    return {};
   }
 #else
   // Nothing can be recorded here; what a unit is made of is tried out all the same.
   void capture(uint32_t first_slot, uint32_t slots) override { unit_ = {first_slot, slots}; }
-  float replay() override { return run(unit_.first, unit_.second); }
+  protocol::OwnTimes replay() override { return run(unit_.first, unit_.second); }
 #endif
 
  private:

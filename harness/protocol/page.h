@@ -13,7 +13,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 3;
+inline constexpr uint32_t version = 4;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -79,7 +79,8 @@ struct Answer {
   uint32_t layers_wanted;  ///< protocol::Layer bits; answer to `report`
   uint32_t layers_held;
   uint32_t prepared;  ///< 1 if the candidate has a prepare()
-  float event_ms;     ///< the runner's own view of a run or replay; for diagnosis only
+  float event_ms;     ///< a run or replay by events on the runner's stream; for diagnosis only
+  float beside_ms;    ///< how long the device went on after the runner's stream was done
   char message[max_message];
   char kernel[max_message];  ///< the last kernel launched, if known
 };

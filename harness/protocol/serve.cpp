@@ -23,6 +23,11 @@ void write_failure(Answer& answer, const Failure& failure) {
   copy_text(answer.message, sizeof answer.message, failure.what());
 }
 
+void write_times(Answer& answer, const OwnTimes& times) {
+  answer.event_ms = times.event;
+  answer.beside_ms = times.beside;
+}
+
 void act(const Request& request, Answer& answer, Executor& executor) {
   switch (request.op) {
     case Op::report:
@@ -37,13 +42,11 @@ void act(const Request& request, Answer& answer, Executor& executor) {
       answer.prepared = executor.prepare();
       return;
     case Op::run:
-      answer.event_ms = executor.run(request.first_slot, request.slots);
-      return;
+      return write_times(answer, executor.run(request.first_slot, request.slots));
     case Op::capture:
       return executor.capture(request.first_slot, request.slots);
     case Op::replay:
-      answer.event_ms = executor.replay();
-      return;
+      return write_times(answer, executor.replay());
     case Op::wake:
       return executor.wake();
     case Op::none:

@@ -17,6 +17,12 @@ struct Failure : std::runtime_error {
   int cuda_error;
 };
 
+/// What a runner itself sees of a run or replay, in milliseconds.
+struct OwnTimes {
+  float event = 0;   ///< between two events on its stream
+  float beside = 0;  ///< from the end of its stream to that of all others
+};
+
 /// Carries out requests: kb_runner for candidates, the reference runner for baselines.
 class Executor {
  public:
@@ -28,10 +34,10 @@ class Executor {
   virtual void bind(const Request& request) = 0;
   /// @return whether there was a prepare() to call
   virtual bool prepare() = 0;
-  /// Calls launch() on the slots and waits. @return milliseconds by the runner's own clock
-  virtual float run(uint32_t first_slot, uint32_t slots) = 0;
+  /// Calls launch() on the slots and waits.
+  virtual OwnTimes run(uint32_t first_slot, uint32_t slots) = 0;
   virtual void capture(uint32_t first_slot, uint32_t slots) = 0;
-  virtual float replay() = 0;
+  virtual OwnTimes replay() = 0;
   /// A kernel that does nothing to speak of, and waits for it.
   virtual void wake() = 0;
   /// The kernel launched last, or "".

@@ -50,9 +50,9 @@ class Candidate final : public protocol::Executor {
 
   void bind(const protocol::Request& request) override;
   bool prepare() override;
-  float run(uint32_t first_slot, uint32_t slots) override;
+  protocol::OwnTimes run(uint32_t first_slot, uint32_t slots) override;
   void capture(uint32_t first_slot, uint32_t slots) override;
-  float replay() override;
+  protocol::OwnTimes replay() override;
   void wake() override;
   std::string last_kernel() const override;
 
@@ -62,7 +62,7 @@ class Candidate final : public protocol::Executor {
   Graph record(uint32_t first_slot, uint32_t slots);
   Graph put_together(uint32_t first_slot, uint32_t slots);
   template <class Work>
-  float timed(Work work);
+  protocol::OwnTimes timed(Work work);
 
   protocol::Isolation isolation_;
   Entry launch_ = nullptr;
