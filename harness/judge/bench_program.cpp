@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 
 #include "build/sha256.h"
 #include "device/gpu_choice.h"
@@ -122,20 +121,14 @@ int time_candidate(int argc, char** argv, const Task& declared) {
 }  // namespace
 
 int bench_main(int argc, char** argv, const Task& task) {
-  try {
+  return guarded(argv[0], [&] {
     if (argc > 1 && std::strcmp(argv[1], serve_reference_flag) == 0) {
       serve_reference(task, {argv + 2, argv + argc});
       return 0;
     }
     use_given_gpu();
     return time_candidate(argc, argv, task);
-  } catch (const c10::Error& error) {
-    std::cerr << argv[0] << ": " << error.what_without_backtrace() << "\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << argv[0] << ": " << error.what() << "\n";
-    return 2;
-  }
+  });
 }
 
 }  // namespace kb

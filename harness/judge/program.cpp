@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iostream>
 #include <stdexcept>
 
 #include "device/gpu.h"
@@ -90,6 +91,17 @@ RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& ba
   runner.who = "the reference";
   runner.call_timeout = std::chrono::seconds(120);
   return runner;
+}
+
+int guarded(const char* program, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    std::cerr << program << ": " << error.what_without_backtrace() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+  }
+  return 2;
 }
 
 Json own_gpu() {

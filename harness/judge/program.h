@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
                                const std::string& cpu_schedule);
 /// How the reference runner of this very program is started.
 RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& baseline);
+
+/// Runs a program's work. An exception becomes a line on stderr and exit code 2: a fault of the
+/// judge's own or of how it was called, and no verdict.
+int guarded(const char* program, const std::function<int()>& work);
 
 /// The GPU that this process and its runners use, as in env.json; null on the CPU backend.
 Json own_gpu();

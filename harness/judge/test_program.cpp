@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <iostream>
 #include <optional>
 
 #include "device/gpu_choice.h"
@@ -181,13 +180,10 @@ int judge(int argc, char** argv, const Task& declared) {
 
 int test_main(int argc, char** argv, const Task& task) {
   testing::InitGoogleTest(&argc, argv);
-  try {
+  return guarded(argv[0], [&] {
     use_given_gpu();
     return judge(argc, argv, task);
-  } catch (const std::exception& error) {
-    std::cerr << argv[0] << ": " << error.what() << "\n";
-    return 2;
-  }
+  });
 }
 
 }  // namespace kb
