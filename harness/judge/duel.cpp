@@ -1,6 +1,6 @@
 // The clock of a unit starts when the request is published and stops when the answer is seen; the
 // judge's own work (inputs, expected values, checks) lies between units. Which arm comes first
-// after it alternates within a block, so that both pay for the change of context alike.
+// after it alternates within a block, so that what it leaves behind on the device is shared alike.
 #include "judge/duel.h"
 
 #include <algorithm>

@@ -79,6 +79,8 @@ const char* words(Op op) {
       return "in launch()";
     case Op::capture:
       return "in launch() under stream capture";
+    case Op::wake:
+      return "between two units";
     default:
       return "while its module was loaded";
   }
