@@ -61,6 +61,15 @@ bool announces_error(std::string_view line) {
   return false;
 }
 
+// A line without the random name of the folder for temporary files, the same in every run.
+std::string without_folder(std::string_view line, const std::string& folder) {
+  std::string text(line);
+  for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+    text.erase(at, folder.size());
+  }
+  return text;
+}
+
 bool announces_unsupported(std::string_view line) {
   return line.find(": unsupported on the CPU backend: ") != std::string_view::npos;
 }
@@ -201,7 +210,7 @@ class Compilation {
     PtxasReader ptxas;
     HeadAndTail kept;
     run.outcome = run_program(words, [&](std::string_view line) {
-      if (!ptxas.take(line)) kept.add(line);
+      if (!ptxas.take(line)) kept.add(without_folder(line, temporary_.path().string() + "/"));
     });
     run.diagnostics = kept.text();
     run.resources = ptxas.kernels();

@@ -28,6 +28,8 @@ class CompileSandbox : public Workspace {
       const std::string diagnostics = record()["diagnostics"];
       EXPECT_TRUE(leaked_text.empty() || diagnostics.find(leaked_text) == std::string::npos)
           << diagnostics;
+      // The name of the folder for temporary files is random; records must not be.
+      EXPECT_EQ(diagnostics.find("/kb_cc."), std::string::npos) << diagnostics;
     }
   }
 };
