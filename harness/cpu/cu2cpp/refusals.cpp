@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "rewrite.hpp"
 
@@ -44,6 +48,23 @@ constexpr std::array identifiers{
     Refusal{"__nvvm_*", "NVVM builtins"},
 };
 
+// Members of the namespace cub that have no counterpart in include/cub.
+constexpr std::array cub_members{
+    Refusal{"Device*", "device-wide CUB"},
+    Refusal{"BlockRadix*", "this part of CUB"},
+    Refusal{"BlockMergeSort", "this part of CUB"},
+    Refusal{"BlockExchange", "this part of CUB"},
+    Refusal{"BlockHistogram", "this part of CUB"},
+    Refusal{"BlockDiscontinuity", "this part of CUB"},
+    Refusal{"BlockAdjacentDifference", "this part of CUB"},
+    Refusal{"BlockShuffle", "this part of CUB"},
+    Refusal{"BlockRunLengthDecode", "this part of CUB"},
+    Refusal{"WarpExchange", "this part of CUB"},
+    Refusal{"WarpLoad", "this part of CUB"},
+    Refusal{"WarpMergeSort", "this part of CUB"},
+    Refusal{"WarpStore", "this part of CUB"},
+};
+
 constexpr std::array headers{
     Refusal{"cutlass/*", "CUTLASS"},
     Refusal{"cute/*", "CuTe"},
@@ -73,16 +94,25 @@ bool matches(const Refusal& refusal, std::string_view name) {
   return name.starts_with(refusal.name.substr(0, refusal.name.size() - 1));
 }
 
+// @return what the name belongs to, "" if nothing refuses it
+std::string_view find(std::span<const Refusal> refusals, std::string_view name) {
+  const auto found = std::find_if(refusals.begin(), refusals.end(),
+                                  [&](const Refusal& refusal) { return matches(refusal, name); });
+  return found == refusals.end() ? std::string_view() : found->what;
+}
+
 }  // namespace
 
 void refuse_unsupported_names(const Source& source) {
-  for (const Token& token : source.tokens) {
+  const std::vector<Token>& tokens = source.tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
     if (token.system || token.kind != Kind::identifier) continue;
-    auto found = std::find_if(identifiers.begin(), identifiers.end(),
-                              [&](const Refusal& refusal) { return matches(refusal, token.text); });
-    if (found != identifiers.end())
-      throw Unsupported(source, token,
-                        std::string(found->what) + " (" + std::string(token.text) + ")");
+    const bool in_cub = i >= 2 && tokens[i - 1].is("::") && tokens[i - 2].is("cub");
+    const std::string_view what =
+        in_cub ? find(cub_members, token.text) : find(identifiers, token.text);
+    if (what.empty()) continue;
+    throw Unsupported(source, token, std::string(what) + " (" + std::string(token.text) + ")");
   }
 }
 
@@ -103,10 +133,6 @@ void refuse_unsupported_headers(const Source& source) {
   }
 }
 
-std::string unsupported_header(const std::string& name) {
-  auto found = std::find_if(headers.begin(), headers.end(),
-                            [&](const Refusal& refusal) { return matches(refusal, name); });
-  return found == headers.end() ? "" : std::string(found->what);
-}
+std::string unsupported_header(const std::string& name) { return std::string(find(headers, name)); }
 
 }  // namespace kb::cu2cpp

@@ -94,6 +94,14 @@ TEST_F(Compiler, RefusesByNameAndLine) {
       "k.cu:3", "dynamic parallelism");
   expect_refused("__global__ void __cluster_dims__(2, 1, 1) k(int* x) { *x = 1; }\n", "k.cu:1",
                  "thread block clusters");
+  expect_refused(
+      "#include <cub/cub.cuh>\nsize_t f(int* x) {\n  size_t bytes = 0;\n"
+      "  cub::DeviceReduce::Sum(nullptr, bytes, x, x, 1);\n  return bytes;\n}\n",
+      "k.cu:4", "device-wide CUB");
+}
+
+TEST_F(Compiler, LeavesNamesAloneThatOnlyLookLikeCub) {
+  EXPECT_EQ(compile("struct DeviceReduce {};\nDeviceReduce mine;\n").exit_code, 0);
 }
 
 TEST_F(Compiler, AcceptsEmptyAssembly) {
