@@ -213,19 +213,23 @@ void Duel::audit() {
 
 Block Duel::block() {
   audit();
-  const bool graph = mode_ == LaunchMode::graph;
   Block block{};
-  Range range = graph ? recorded_ : random_range(calls_);
-  refresh();
-  block.a1 = net_unit(reference_, range, empty_reference_);
-  block.b1 = net_unit(candidate_, range, empty_candidate_);
-  verify(range);
-  range = graph ? recorded_ : random_range(calls_);
-  refresh();
-  block.b2 = net_unit(candidate_, range, empty_candidate_);
-  block.a2 = net_unit(reference_, range, empty_reference_);
-  verify(range);
+  fresh_units([&](Range range) {
+    block.a1 = net_unit(reference_, range, empty_reference_);
+    block.b1 = net_unit(candidate_, range, empty_candidate_);
+  });
+  fresh_units([&](Range range) {
+    block.b2 = net_unit(candidate_, range, empty_candidate_);
+    block.a2 = net_unit(reference_, range, empty_reference_);
+  });
   return block;
+}
+
+void Duel::fresh_units(const std::function<void(Range)>& time) {
+  const Range range = mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
+  refresh();
+  time(range);
+  verify(range);
 }
 
 double Duel::single_call() {

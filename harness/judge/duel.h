@@ -1,6 +1,7 @@
 // Reference and candidate taking turns under the judge's clock, every timed output checked.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -75,6 +76,7 @@ class Duel {
   double empty_unit(RunnerSession& runner);
   void warm_up();
   void audit();
+  void fresh_units(const std::function<void(Range)>& time);
   void refresh();
   void refresh_slot(int64_t slot);
   void verify(Range called);

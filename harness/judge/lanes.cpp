@@ -139,10 +139,14 @@ Json find_anomalies(const Pairing& pairing, const Json& before, const Json& afte
 }  // namespace
 
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options)
-    : task_(task), entry_(entry), options_(options) {
-  if (const Json gpu = own_gpu(); !gpu.is_null()) {
-    gpu_position_ = position(gpu, read_environment(entry.build_dir).at("gpus"));
-    const std::filesystem::path peaks = peaks_file(entry.build_dir, gpu["uuid"]);
+    : task_(task),
+      entry_(entry),
+      options_(options),
+      sizes_(is_functional() ? task.smoke : task.full),
+      gpu_(own_gpu()) {
+  if (!gpu_.is_null()) {
+    gpu_position_ = position(gpu_, read_environment(entry.build_dir).at("gpus"));
+    const std::filesystem::path peaks = peaks_file(entry.build_dir, gpu_["uuid"]);
     if (std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
   }
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
@@ -166,9 +170,8 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
   if (chain.lane == "library") {
     return work_.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
   }
-  const Json gpu = own_gpu();
-  return why_no_package(chain.package, entry_, task_, is_functional() ? task_.smoke : task_.full,
-                        options_.contract, gpu.is_null() ? "cpu" : gpu["name"]);
+  return why_no_package(chain.package, entry_, task_, sizes_, options_.contract,
+                        gpu_.is_null() ? "cpu" : gpu_["name"]);
 }
 
 // @return "", or why the reference of a special baseline cannot start
@@ -195,9 +198,8 @@ std::string Lanes::start_pair(const Chain& chain) {
     if (const std::string why = load_reference(chain); !why.empty()) return why;
     candidate_->load();
   }
-  const SizeBytes& sizes = is_functional() ? task_.smoke : task_.full;
-  const OraclePlan plan = plan_oracle(task_, sizes, memory_->available_bytes());
-  duel_ = std::make_unique<Duel>(task_, sizes, plan, options_.input_kind(), options_.seed(),
+  const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
+  duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_);
   if (!chain.own_pair()) {
     const auto counting = phases_.in("oracle");

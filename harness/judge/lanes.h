@@ -61,6 +61,8 @@ class Lanes {
   const Task& task_;
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
+  const SizeBytes& sizes_;  ///< those that are timed
+  const Json gpu_;          ///< own_gpu()
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
   std::unique_ptr<RunnerSession> reference_, candidate_;
   std::unique_ptr<Duel> duel_;
