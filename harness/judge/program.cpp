@@ -1,6 +1,7 @@
 // Arguments and runners of a task's programs.
 #include "judge/program.h"
 
+#include <ATen/Parallel.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -94,6 +95,9 @@ RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& ba
 }
 
 int guarded(const char* program, const std::function<int()>& work) {
+  // CTest runs several programs side by side; where ATen computes on the CPU, its threads would
+  // wait for cores that the others hold, and spin meanwhile.
+  if (is_functional()) at::set_num_threads(1);
   try {
     return work();
   } catch (const c10::Error& error) {
