@@ -70,6 +70,7 @@ class Candidate final : public protocol::Executor {
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   void* scratch_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;        ///< of cudaMallocAsync
   std::map<uint32_t, Graph> recorded_;  ///< slot to the graph of its call
   cudaGraphExec_t unit_ = nullptr;      ///< of the calls that were captured last
   bool weight_table_ = false;

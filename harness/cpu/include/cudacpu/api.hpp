@@ -169,7 +169,15 @@ struct cudaLaunchConfig_t {
 typedef struct CUgraph_st* cudaGraph_t;
 typedef struct CUgraphExec_st* cudaGraphExec_t;
 typedef struct CUgraphNode_st* cudaGraphNode_t;
+typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 typedef void (*cudaHostFn_t)(void* user_data);
+
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic,
+  cudaMemPoolReuseAllowInternalDependencies,
+  cudaMemPoolAttrReleaseThreshold
+};
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -288,6 +296,16 @@ inline cudaError_t cudaRuntimeGetVersion(int* version) {
   return *version = CUDART_VERSION, kb::cpu::result();
 }
 inline cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+// Memory goes back at once when it is freed: there is a pool in name only.
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (!pool || device != 0) return kb::cpu::result(cudaErrorInvalidValue);
+  *pool = nullptr;
+  return kb::cpu::result();
+}
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value) {
+  return kb::cpu::result(value ? cudaSuccess : cudaErrorInvalidValue);
+}
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return kb::cpu::result(); }
 inline cudaError_t cudaProfilerStart() { return kb::cpu::result(); }
 inline cudaError_t cudaProfilerStop() { return kb::cpu::result(); }
 

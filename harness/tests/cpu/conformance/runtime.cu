@@ -79,6 +79,10 @@ KB_FEATURE(asynchronous_memory) {
   const auto host = make<float>(500, [](int i) { return i; });
   std::vector<float> back(500);
   float* x = nullptr;
+  cudaMemPool_t pool;
+  uint64_t kept = 1 << 20;
+  KB_CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
+  KB_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
   KB_CUDA(cudaMallocAsync(&x, 500 * sizeof(float), stream));
   KB_CUDA(cudaMemcpyAsync(x, host.data(), 500 * sizeof(float), cudaMemcpyHostToDevice, stream));
   scale<<<2, 256, 0, stream>>>(x, 2, 500);
@@ -86,6 +90,7 @@ KB_FEATURE(asynchronous_memory) {
   KB_CUDA(cudaMemcpyAsync(back.data(), x, 500 * sizeof(float), cudaMemcpyDeviceToHost, stream));
   KB_CUDA(cudaFreeAsync(x, stream));
   KB_CUDA(cudaStreamSynchronize(stream));
+  KB_CUDA(cudaMemPoolTrimTo(pool, 0));
   KB_EXPECT(back == make<float>(500, [](int i) { return i < 10 ? 0 : 2 * i; }));
   KB_CUDA(cudaStreamDestroy(stream));
 }
