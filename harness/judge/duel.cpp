@@ -82,7 +82,7 @@ std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   mode_ = mode;
   audited_ = false;
-  stream_seconds_.clear();
+  stream_seconds_ = {};
   beside_seconds_.clear();
   // The empty graph stands in for the unit's fixed cost.
   for (RunnerSession* runner : {&reference_, &candidate_}) {
@@ -129,9 +129,9 @@ double Duel::unit(RunnerSession& runner, Range range) {
   const protocol::Answer answer =
       mode_ == LaunchMode::graph ? runner.replay() : runner.run(range.first, range.count);
   const double seconds = seconds_since(start);
-  if (candidate && range.count == calls_) {
-    stream_seconds_.push_back(1e-3 * answer.event_ms);
-    beside_seconds_.push_back(1e-3 * answer.beside_ms);
+  if (range.count == calls_) {
+    stream_seconds_[candidate ? 1 : 0].push_back(1e-3 * answer.event_ms);
+    if (candidate) beside_seconds_.push_back(1e-3 * answer.beside_ms);
   }
   return seconds;
 }

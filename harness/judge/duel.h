@@ -1,6 +1,7 @@
 // Reference and candidate taking turns under the judge's clock, every timed output checked.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <random>
@@ -54,9 +55,11 @@ class Duel {
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_; }
   double empty_candidate() const { return empty_candidate_; }
-  /// Medians of this chain's timed units by the clock of the candidate's own runner, in seconds: on
-  /// the stream that launch() was given, and on the device after that stream was done.
-  double stream_seconds() const { return median(stream_seconds_); }
+  /// Medians of this chain's timed units by the clocks of the runners themselves, in seconds: on
+  /// the stream, and for the candidate on the device after the stream that launch() was given was
+  /// done.
+  double reference_stream_seconds() const { return median(stream_seconds_[0]); }
+  double stream_seconds() const { return median(stream_seconds_[1]); }
   double beside_seconds() const { return median(beside_seconds_); }
 
  private:
@@ -94,7 +97,8 @@ class Duel {
   Phases& phases_;
   LaunchMode mode_ = LaunchMode::stream;
   double empty_reference_ = 0, empty_candidate_ = 0;
-  std::vector<double> stream_seconds_, beside_seconds_;
+  std::array<std::vector<double>, 2> stream_seconds_;  ///< of reference and candidate
+  std::vector<double> beside_seconds_;
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

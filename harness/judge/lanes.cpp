@@ -395,6 +395,7 @@ Json Lanes::describe(const Chain& chain) const {
            {{"reference", 1e6 * duel_->empty_reference()},
             {"candidate", 1e6 * duel_->empty_candidate()}}},
           {"calls_per_unit", chain.calls},
+          {"reference_stream_ms", 1e3 * duel_->reference_stream_seconds() / calls},
           {"stream_ms", 1e3 * duel_->stream_seconds() / calls},
           {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},

@@ -13,6 +13,7 @@
 #include "protocol/serve.h"
 
 #ifdef KB_CUDA
+#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -25,7 +26,7 @@ namespace {
 
 class Reference final : public protocol::Executor {
  public:
-  explicit Reference(Forward forward) : compute_(std::move(forward)) {}
+  Reference(const Task& task, Forward forward) : task_(task), compute_(std::move(forward)) {}
 
   void bind(const protocol::Request& request) override {
     outputs_.clear();
@@ -47,16 +48,24 @@ class Reference final : public protocol::Executor {
 
   bool prepare() override { return false; }
 
+  // In a user's loop ATen's own code is in the caches; here it has been waiting for milliseconds,
+  // and a first call would take up to 0.1 ms more. The same operators on the smallest tensors bring
+  // it back. (A recorded graph runs none of it.)
   void wake() override {
+#ifdef KB_CUDA
+    if (graph_ == nullptr) {
+      if (small_.empty()) small_ = zeros(task_.smoke);
+      task_.reference(task_.smoke, small_);
+      return finish();
+    }
+#endif
     if (!scratch_.defined()) scratch_ = at::empty({1}, device());
     scratch_.zero_();
     finish();
   }
 
   protocol::OwnTimes run(uint32_t first_slot, uint32_t slots) override {
-    forward(first_slot, slots);
-    finish();
-    return {};
+    return timed([&] { forward(first_slot, slots); });
   }
 
 #ifdef KB_CUDA
@@ -80,9 +89,7 @@ class Reference final : public protocol::Executor {
   }
 
   protocol::OwnTimes replay() override {
-    graph_->replay();
-    finish();
-    return {};
+    return timed([&] { graph_->replay(); });
   }
 #else
   // Nothing can be recorded here; what a unit is made of is tried out all the same.
@@ -91,6 +98,35 @@ class Reference final : public protocol::Executor {
 #endif
 
  private:
+  // What a candidate's runner does around its units, or else the judge would take off less for an
+  // empty unit here than there.
+  template <class Work>
+  protocol::OwnTimes timed(Work work) {
+#ifdef KB_CUDA
+    const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
+    start_.record(stream);
+    work();
+    stop_.record(stream);
+    stream.synchronize();
+    finish();
+    return {.event = start_.elapsed_time(stop_)};
+#else
+    work();
+    return {};
+#endif
+  }
+
+#ifdef KB_CUDA
+  std::vector<Tensor> zeros(const SizeBytes& sizes) const {
+    std::vector<Tensor> arguments;
+    for (const TensorSpec& spec : task_.tensors(sizes)) {
+      if (spec.role == Role::output) continue;
+      arguments.push_back(at::zeros(spec.shape, at::TensorOptions(spec.dtype).device(device())));
+    }
+    return arguments;
+  }
+#endif
+
   void forward(uint32_t first_slot, uint32_t slots) {
     outputs_.resize(arguments_.size());
     for (uint32_t s = first_slot; s < first_slot + slots; ++s) {
@@ -125,6 +161,7 @@ class Reference final : public protocol::Executor {
 #endif
   }
 
+  const Task& task_;
   Forward compute_;
   Tensor scratch_;
   SizeBytes sizes_;
@@ -132,6 +169,8 @@ class Reference final : public protocol::Executor {
   std::vector<std::vector<Tensor>> outputs_;    // [slot][output]
 #ifdef KB_CUDA
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  std::vector<Tensor> small_;  // [argument] at the sizes `smoke`
+  at::cuda::CUDAEvent start_{cudaEventDefault}, stop_{cudaEventDefault};
 #else
   std::pair<uint32_t, uint32_t> unit_{0, 0};
 #endif
@@ -146,7 +185,7 @@ std::vector<std::string> to_arguments(const std::string& contract, const Baselin
 void serve_reference(const Task& task, const std::vector<std::string>& arguments) {
   const at::NoGradGuard no_grad;
   apply_precision(arguments.at(0));
-  Reference reference(prepare_baseline(task, {arguments.at(1), arguments.at(2)}));
+  Reference reference(task, prepare_baseline(task, {arguments.at(1), arguments.at(2)}));
   protocol::serve(protocol::inherited_page(), reference);
 }
 
