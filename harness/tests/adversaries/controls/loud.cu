@@ -1,4 +1,4 @@
-// Prints ten megabytes.
+// Prints ten megabytes in each of its first calls.
 // Task: level1/019_relu
 // Expected: pass
 #include "task.h"
@@ -17,6 +17,8 @@ static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t 
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   static const std::string line(1 << 16, '.');
-  for (int i = 0; i < 160; ++i) std::puts(line.c_str());
+  static int calls = 0;
+  for (int i = 0; i < 160 && calls < 5; ++i) std::puts(line.c_str());
+  ++calls;
   honest(s, x, y, stream);
 }
