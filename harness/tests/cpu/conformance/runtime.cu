@@ -1,5 +1,6 @@
 // The runtime API: devices, streams, events, asynchronous memory, graphs and device output.
 #include <cassert>
+#include <cstdint>
 #include <cstring>
 
 #include "conformance.h"
