@@ -17,7 +17,7 @@ namespace kb::cpu {
 __attribute__((always_inline)) inline int Worker::next_unstarted() {
   if (started_ == threads_) return -1;
   const int count = started_++;
-  return schedule() == Schedule::reverse ? threads_ - 1 - count : count;
+  return reverse_ ? threads_ - 1 - count : count;
 }
 
 __attribute__((always_inline)) inline int Worker::next_ready() {

@@ -8,7 +8,7 @@
 #include "diagnostics.hpp"
 #include "switching.hpp"
 
-#define KB_CPU_DEFINE(name) __thread uint3 kb_cpu_##name;
+#define KB_CPU_DEFINE(name) __attribute__((tls_model("initial-exec"))) __thread uint3 kb_cpu_##name;
 KB_CPU_BUILTINS(KB_CPU_DEFINE)
 
 namespace kb::cpu {
