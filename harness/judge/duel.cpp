@@ -82,6 +82,7 @@ std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   mode_ = mode;
   audited_ = false;
+  memory_.finish();  // the judge's own work would share the device with the first units
   stream_seconds_ = {};
   beside_seconds_.clear();
   // The empty graph stands in for the unit's fixed cost.
@@ -89,7 +90,10 @@ std::string Duel::select(LaunchMode mode) {
     if (const std::string why = record(*runner, {0, 0}); !why.empty()) return why;
   }
   empty_reference_ = empty_unit(reference_);
-  empty_candidate_ = empty_unit(candidate_);
+  // Both runners do the same around a unit. What a candidate's takes longer than the reference's
+  // over nothing is not taken off, or a candidate that slows its empty units would gain by it.
+  constexpr double jitter_seconds = 3e-6;
+  empty_candidate_ = std::min(empty_unit(candidate_), empty_reference_ + jitter_seconds);
   recorded_ = random_range(calls_);
   for (RunnerSession* runner : {&reference_, &candidate_}) {
     if (const std::string why = record(*runner, recorded_); !why.empty()) return why;
