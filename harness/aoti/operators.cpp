@@ -40,8 +40,7 @@ std::tuple<std::vector<int64_t>, Tensors> example(const std::string& library,
   const SizeBytes& sizes = set == "smoke" ? task.smoke : task.full;
   at::Generator rng = make_rng(device, static_cast<uint64_t>(rng_seed));
   Tensors given;
-  for (const TensorSpec& spec : task.tensors(sizes)) {
-    if (spec.role == Role::output || spec.role == Role::unread) continue;
+  for (const TensorSpec& spec : task.given(sizes)) {
     given.push_back(at::empty(spec.shape, at::TensorOptions(spec.dtype).device(device)));
     spec.fill(given.back(), rng);
   }

@@ -58,8 +58,9 @@ class CudaMemory final : public SharedMemory {
     release_unused();
     size_t free = 0, total = 0;
     const cudaError_t error = cudaMemGetInfo(&free, &total);
-    TORCH_CHECK(error == cudaSuccess, "cannot ask for the free device memory: ",
-                cudaGetErrorName(error), ": ", cudaGetErrorString(error));
+    TORCH_CHECK(error == cudaSuccess,
+                "cannot ask for the free device memory: ", cudaGetErrorName(error), ": ",
+                cudaGetErrorString(error));
     return static_cast<int64_t>(free);
   }
   void finish() const override { c10::cuda::device_synchronize(); }

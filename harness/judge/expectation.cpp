@@ -19,8 +19,7 @@ std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
 std::vector<at::Tensor> default_given(const Task& task, const SizeBytes& sizes) {
   at::Generator rng = make_rng(at::kCPU, 1);
   std::vector<at::Tensor> given;
-  for (const TensorSpec& spec : task.tensors(sizes)) {
-    if (spec.role == Role::output || spec.role == Role::unread) continue;
+  for (const TensorSpec& spec : task.given(sizes)) {
     given.push_back(at::empty(spec.shape, spec.dtype));
     spec.fill(given.back(), rng);
   }

@@ -1,7 +1,15 @@
-// Parts of a task's name.
+// Parts of a task: of its name, and of its tensors.
 #include "kb/task.h"
 
 namespace kb {
+
+std::vector<TensorSpec> Task::given(const SizeBytes& sizes) const {
+  std::vector<TensorSpec> specs = tensors(sizes);
+  std::erase_if(specs, [](const TensorSpec& spec) {
+    return spec.role == Role::output || spec.role == Role::unread;
+  });
+  return specs;
+}
 
 int Task::level() const { return name.at(std::string("level").size()) - '0'; }
 

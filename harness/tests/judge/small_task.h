@@ -26,8 +26,7 @@ inline Task small_task(std::vector<TensorSpec> specs,
 inline std::vector<Tensor> default_values(const Task& task, uint64_t rng_seed = 1) {
   at::Generator rng = make_rng(at::kCPU, rng_seed);
   std::vector<Tensor> values;
-  for (const TensorSpec& spec : task.tensors({})) {
-    if (spec.role == Role::output || spec.role == Role::unread) continue;
+  for (const TensorSpec& spec : task.given({})) {
     values.push_back(at::empty(spec.shape, spec.dtype));
     spec.fill(values.back(), rng);
   }

@@ -18,8 +18,7 @@ std::filesystem::path tasks_folder() {
 
 std::vector<Tensor> zeros(const Task& task, const SizeBytes& sizes) {
   std::vector<Tensor> given;
-  for (const TensorSpec& spec : task.tensors(sizes)) {
-    if (spec.role == Role::output || spec.role == Role::unread) continue;
+  for (const TensorSpec& spec : task.given(sizes)) {
     given.push_back(at::zeros(spec.shape, spec.dtype));
   }
   return given;

@@ -51,6 +51,8 @@ struct Task {
     return std::move(*this);
   }
 
+  /// What reference() takes at these sizes: the inputs, then the weights.
+  std::vector<TensorSpec> given(const SizeBytes& sizes) const;
   int level() const;         ///< 1..4, from the name
   std::string slug() const;  ///< "019_relu"
 };
