@@ -257,6 +257,19 @@ void Lanes::check_stream(const Chain& chain) const {
                                     " ms came after the stream that launch() was given was done");
 }
 
+// The reference's unit that follows the candidate's shares the device with whatever the candidate
+// has left running; the one before, after the judge's own work, does not.
+void Lanes::check_reference(const Chain& chain) const {
+  if (is_functional()) return;
+  constexpr double slack = 1.2, slack_seconds = 100e-6;
+  const double lag = reference_lag(chain.pairing.blocks());
+  const double seconds = chain.pairing.reference_seconds();
+  if (lag <= slack || (lag - 1) * seconds <= slack_seconds) return;
+  throw Decided(Verdict::cheat, "the reference takes " + std::to_string(lag) +
+                                    " times as long after the candidate's unit as before it: "
+                                    "something of the candidate's is still running");
+}
+
 Json Lanes::speed_of_light() const {
   if (!peaks_ || report_.empty()) return nullptr;
   double best_ms = std::numeric_limits<double>::infinity();
@@ -289,6 +302,7 @@ bool Lanes::run_chain(Chain& chain) {
   }
   if (chain.pair == 1 && chain.calls > 1) chain.single_call = duel_->single_call();
   check_stream(chain);
+  check_reference(chain);
   check_speed(chain);
   check_calls(chain);
   return true;
@@ -397,6 +411,7 @@ Json Lanes::describe(const Chain& chain) const {
           {"calls_per_unit", chain.calls},
           {"reference_stream_ms", 1e3 * duel_->reference_stream_seconds() / calls},
           {"stream_ms", 1e3 * duel_->stream_seconds() / calls},
+          {"reference_lag", reference_lag(pairing.blocks())},
           {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},

@@ -56,6 +56,7 @@ class Lanes {
   void check_speed(const Chain& chain) const;
   void check_calls(const Chain& chain) const;
   void check_stream(const Chain& chain) const;
+  void check_reference(const Chain& chain) const;
   void check_lanes() const;
 
   const Task& task_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kb {
 
@@ -35,6 +36,12 @@ bool scatters(const std::vector<double>& log_ratios) {
   const size_t quarter = sorted.size() / 4;
   constexpr double limit = 0.03;
   return sorted[sorted.size() - 1 - quarter] - sorted[quarter] > limit;
+}
+
+double reference_lag(const std::vector<Block>& blocks) {
+  std::vector<double> lags;
+  for (const Block& block : blocks) lags.push_back(block.a2 / block.a1);
+  return median(std::move(lags));
 }
 
 }  // namespace kb

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "timing/pairing.h"
+
 namespace kb {
 
 /// The block log-ratios rise or fall over the chain: |t| of the regression slope above 4 (false
@@ -12,5 +14,9 @@ bool drifts(const std::vector<double>& log_ratios);
 
 /// The middle half of the block log-ratios is wider than 3 %.
 bool scatters(const std::vector<double>& log_ratios);
+
+/// How much longer the reference takes right after the candidate's unit than right before it: the
+/// median of a2 / a1. 1 where nothing of the candidate's is left on the device.
+double reference_lag(const std::vector<Block>& blocks);
 
 }  // namespace kb

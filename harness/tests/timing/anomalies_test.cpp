@@ -29,6 +29,15 @@ TEST(Drift, IsRarelySeenInNoise) {
   EXPECT_LE(alarms, chains / 200);
 }
 
+TEST(ReferenceLag, IsWhatTheSecondReferenceUnitTakesMore) {
+  std::vector<Block> blocks(12, Block{.a1 = 2, .b1 = 1, .b2 = 1, .a2 = 2});
+  EXPECT_DOUBLE_EQ(reference_lag(blocks), 1);
+  blocks[0].a2 = 100;  // an outlier is none of it
+  EXPECT_DOUBLE_EQ(reference_lag(blocks), 1);
+  for (Block& block : blocks) block.a2 = 3;
+  EXPECT_DOUBLE_EQ(reference_lag(blocks), 1.5);
+}
+
 TEST(Scatter, IsSeenInTwoModesAndNotInAFewOutliers) {
   std::vector<double> logs = noise(20, 0.002, 2);
   EXPECT_FALSE(scatters(logs));
