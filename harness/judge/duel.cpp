@@ -87,7 +87,7 @@ std::string Duel::select(LaunchMode mode) {
   beside_seconds_.clear();
   // The empty graph stands in for the unit's fixed cost.
   for (RunnerSession* runner : {&reference_, &candidate_}) {
-    if (const std::string why = record(*runner, {0, 0}); !why.empty()) return why;
+    if (std::string why = record(*runner, {0, 0}); !why.empty()) return why;
   }
   empty_reference_ = empty_unit(reference_);
   // Both runners do the same around a unit. What a candidate's takes longer than the reference's
@@ -96,7 +96,7 @@ std::string Duel::select(LaunchMode mode) {
   empty_candidate_ = std::min(empty_unit(candidate_), empty_reference_ + jitter_seconds);
   recorded_ = random_range(calls_);
   for (RunnerSession* runner : {&reference_, &candidate_}) {
-    if (const std::string why = record(*runner, recorded_); !why.empty()) return why;
+    if (std::string why = record(*runner, recorded_); !why.empty()) return why;
   }
   warm_up();
   return "";

@@ -36,7 +36,7 @@ class Duel {
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
        uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
-       UnitSize unit, Phases& phases);
+       UnitSize size, Phases& phases);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
   /// @return "", or why one of the arms cannot be recorded

@@ -195,7 +195,7 @@ std::string Lanes::start_pair(const Chain& chain) {
     candidate_.reset();
     reference_ = std::make_unique<RunnerSession>(reference, *memory_);
     candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
-    if (const std::string why = load_reference(chain); !why.empty()) return why;
+    if (std::string why = load_reference(chain); !why.empty()) return why;
     candidate_->load();
   }
   const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
