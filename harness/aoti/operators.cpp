@@ -38,13 +38,8 @@ std::tuple<std::vector<int64_t>, Tensors> example(const std::string& library,
   const Task task = open_task(library);
   TORCH_CHECK(set == "smoke" || set == "full", "no size set is called '", set, "' here");
   const SizeBytes& sizes = set == "smoke" ? task.smoke : task.full;
-  at::Generator rng = make_rng(device, static_cast<uint64_t>(rng_seed));
-  Tensors given;
-  for (const TensorSpec& spec : task.given(sizes)) {
-    given.push_back(at::empty(spec.shape, at::TensorOptions(spec.dtype).device(device)));
-    spec.fill(given.back(), rng);
-  }
-  return {{sizes.begin(), sizes.end()}, std::move(given)};
+  return {{sizes.begin(), sizes.end()},
+          task.example(sizes, device, static_cast<uint64_t>(rng_seed))};
 }
 
 std::string describe_sizes(const std::string& library, at::IntArrayRef sizes) {

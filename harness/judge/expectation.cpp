@@ -16,16 +16,6 @@ std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
   return out;
 }
 
-std::vector<at::Tensor> default_given(const Task& task, const SizeBytes& sizes) {
-  at::Generator rng = make_rng(at::kCPU, 1);
-  std::vector<at::Tensor> given;
-  for (const TensorSpec& spec : task.given(sizes)) {
-    given.push_back(at::empty(spec.shape, spec.dtype));
-    spec.fill(given.back(), rng);
-  }
-  return given;
-}
-
 std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted) {
   if (!wanted) return tensors;
   for (at::Tensor& t : tensors) t = t.to(at::kCPU);
@@ -45,7 +35,7 @@ namespace {
 // errors hardly depend on the sizes, so the smallest will do, on the CPU. Vectors (biases, scales)
 // are no operands of products.
 std::vector<Tolerance> rounding_tolerances(const Task& task) {
-  std::vector<at::Tensor> given = default_given(task, task.smoke);
+  std::vector<at::Tensor> given = task.example(task.smoke);
   const std::vector<at::Tensor> exact = task.reference(task.smoke, in_fp64(given));
   for (at::Tensor& t : given) {
     if (at::isFloatingType(t.scalar_type()) && t.dim() > 1) t = rounded_to_tf32(t);

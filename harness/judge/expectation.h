@@ -14,9 +14,6 @@ namespace kb {
 /// Floating tensors in fp64, for the oracle; others as they are.
 std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors);
 
-/// Inputs and weights on the CPU under the task's default fills, in reference()'s order.
-std::vector<at::Tensor> default_given(const Task& task, const SizeBytes& sizes);
-
 /// The tensors in the host's memory if wanted, or as they are.
 std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted);
 

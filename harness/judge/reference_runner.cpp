@@ -13,12 +13,13 @@
 #include "protocol/serve.h"
 
 #ifdef KB_CUDA
-#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+
+#include "protocol/unit_clock.h"
 #endif
 
 namespace kb {
@@ -58,7 +59,7 @@ class Reference final : public protocol::Executor {
     }
     if (small_.empty()) {
       scratch_ = at::empty({1}, device());
-      small_ = zeros(task_.smoke);
+      small_ = task_.example(task_.smoke, device());
     }
     task_.reference(task_.smoke, small_);
     finish();
@@ -98,18 +99,10 @@ class Reference final : public protocol::Executor {
 #endif
 
  private:
-  // What a candidate's runner does around its units, or else the judge would take off less for an
-  // empty unit here than there.
   template <class Work>
   protocol::OwnTimes timed(Work work) {
 #ifdef KB_CUDA
-    const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
-    start_.record(stream);
-    work();
-    stop_.record(stream);
-    stream.synchronize();
-    finish();
-    return {.event = start_.elapsed_time(stop_)};
+    return clock_.time(c10::cuda::getCurrentCUDAStream(), work);
 #else
     work();
     return {};
@@ -122,14 +115,6 @@ class Reference final : public protocol::Executor {
 #else
     return !small_.empty();  // times mean nothing here: once shows that it can be done
 #endif
-  }
-
-  std::vector<Tensor> zeros(const SizeBytes& sizes) const {
-    std::vector<Tensor> arguments;
-    for (const TensorSpec& spec : task_.given(sizes)) {
-      arguments.push_back(at::zeros(spec.shape, at::TensorOptions(spec.dtype).device(device())));
-    }
-    return arguments;
   }
 
   void forward(uint32_t first_slot, uint32_t slots) {
@@ -175,7 +160,7 @@ class Reference final : public protocol::Executor {
   std::vector<std::vector<Tensor>> outputs_;    // [slot][output]
 #ifdef KB_CUDA
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
-  at::cuda::CUDAEvent start_{cudaEventDefault}, stop_{cudaEventDefault};
+  protocol::UnitClock clock_;
 #else
   std::pair<uint32_t, uint32_t> unit_{0, 0};
 #endif

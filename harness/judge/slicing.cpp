@@ -140,7 +140,7 @@ bool same(const at::Tensor& a, const at::Tensor& b) {
 
 // One unit alone and the rest in two parts, against the whole.
 bool independent(const Task& task, const SizeBytes& sizes, const Extent& extent) {
-  const Tensors given = in_fp64(default_given(task, sizes));
+  const Tensors given = in_fp64(task.example(sizes));
   const Cut cut(task, sizes, extent);
   const Tensors whole = task.reference(sizes, given);
   const int64_t middle = (1 + cut.count()) / 2;

@@ -11,6 +11,17 @@ std::vector<TensorSpec> Task::given(const SizeBytes& sizes) const {
   return specs;
 }
 
+std::vector<Tensor> Task::example(const SizeBytes& sizes, at::Device device,
+                                  uint64_t rng_seed) const {
+  at::Generator rng = make_rng(device, rng_seed);
+  std::vector<Tensor> values;
+  for (const TensorSpec& spec : given(sizes)) {
+    values.push_back(at::empty(spec.shape, at::TensorOptions(spec.dtype).device(device)));
+    spec.fill(values.back(), rng);
+  }
+  return values;
+}
+
 int Task::level() const { return name.at(std::string("level").size()) - '0'; }
 
 std::string Task::slug() const { return name.substr(name.find('/') + 1); }

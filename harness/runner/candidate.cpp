@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -11,29 +10,19 @@
 
 namespace kb::runner {
 
+using protocol::check_cuda;
 using protocol::Failure;
 using protocol::OwnTimes;
 using protocol::Status;
 using protocol::TensorRole;
-
-namespace {
-
-void check(cudaError_t error, const char* doing) {
-  if (error == cudaSuccess) return;
-  throw Failure(
-      Status::cuda_error,
-      std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + doing + ")",
-      static_cast<int>(error));
-}
-
-}  // namespace
 
 MappedTensor::MappedTensor(const protocol::Tensor& tensor) : tensor_(tensor) {
   cudaIpcMemHandle_t handle;
   static_assert(sizeof handle == sizeof tensor.handle);
   std::memcpy(&handle, tensor.handle, sizeof handle);
   void* base = nullptr;
-  check(cudaIpcOpenMemHandle(&base, handle, cudaIpcMemLazyEnablePeerAccess), "opening a buffer");
+  check_cuda(cudaIpcOpenMemHandle(&base, handle, cudaIpcMemLazyEnablePeerAccess),
+             "opening a buffer");
   base_ = static_cast<char*>(base);
 }
 
@@ -56,22 +45,19 @@ Weight MappedTensor::as_weight() const {
 }
 
 Candidate::Candidate() {
-  check(cudaFree(nullptr), "initialising the device");
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
-  check(cudaEventCreate(&start_), "creating an event");
-  check(cudaEventCreate(&stop_), "creating an event");
-  check(cudaMalloc(&scratch_, 1), "allocating a byte");
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
+  check_cuda(cudaMalloc(&scratch_, 1), "allocating a byte");
   // The driver starts a thread for these when the first one comes; later no thread may start.
-  check(cudaLaunchHostFunc(
-            stream_, [](void*) {}, nullptr),
-        "queueing a call");
-  check(cudaStreamSynchronize(stream_), "waiting for a call");
+  check_cuda(cudaLaunchHostFunc(
+                 stream_, [](void*) {}, nullptr),
+             "queueing a call");
+  check_cuda(cudaStreamSynchronize(stream_), "waiting for a call");
   // Scratch memory stays between calls, as in the allocator that the reference uses; left alone,
   // the pool is emptied at the end of every unit and its next user pays some 0.1 ms for it.
   uint64_t kept = uint64_t{1} << 30;
-  check(cudaDeviceGetDefaultMemPool(&pool_, 0), "finding the memory pool");
-  check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
-        "setting up the memory pool");
+  check_cuda(cudaDeviceGetDefaultMemPool(&pool_, 0), "finding the memory pool");
+  check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
+             "setting up the memory pool");
 }
 
 void Candidate::load() {
@@ -87,7 +73,7 @@ void Candidate::load() {
 
 void Candidate::bind(const protocol::Request& request) {
   recorded_.clear();
-  check(cudaMemPoolTrimTo(pool_, 0), "emptying the memory pool");
+  check_cuda(cudaMemPoolTrimTo(pool_, 0), "emptying the memory pool");
   tensors_.clear();
   table_.clear();
   if (request.tensor_count > protocol::max_tensors ||
@@ -114,8 +100,8 @@ bool Candidate::prepare() {
   }
   args.push_back(stream_);
   const bool present = prepare_(args.data()) != 0;
-  check(cudaGetLastError(), "after prepare()");
-  check(cudaDeviceSynchronize(), "while prepare() ran");
+  check_cuda(cudaGetLastError(), "after prepare()");
+  check_cuda(cudaDeviceSynchronize(), "while prepare() ran");
   return present;
 }
 
@@ -133,35 +119,8 @@ void Candidate::launch(uint32_t slot) {
   launch_(args.data());
 }
 
-// Lines that the candidate asked the cache to keep would be warm for the next unit, as nothing is
-// for the reference.
-void reset_cache_policy() {
-  size_t kept = 0;
-  check(cudaDeviceGetLimit(&kept, cudaLimitPersistingL2CacheSize), "reading a limit");
-  if (kept > 0) check(cudaCtxResetPersistingL2Cache(), "resetting the cache");
-}
-
-template <class Work>
-OwnTimes Candidate::timed(Work work) {
-  reset_cache_policy();
-  check(cudaEventRecord(start_, stream_), "before launch()");
-  work();
-  check(cudaGetLastError(), "after launch()");
-  check(cudaEventRecord(stop_, stream_), "after launch()");
-  // The stream first: a memory pool that shrinks at the end of its work is no work beside it.
-  check(cudaStreamSynchronize(stream_), "while its kernels ran");
-  const auto stream_done = std::chrono::steady_clock::now();
-  check(cudaDeviceSynchronize(), "while its kernels ran");
-  OwnTimes times;
-  times.beside =
-      std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - stream_done)
-          .count();
-  check(cudaEventElapsedTime(&times.event, start_, stop_), "reading an event");
-  return times;
-}
-
 OwnTimes Candidate::run(uint32_t first_slot, uint32_t slots) {
-  return timed([&] {
+  return clock_.time(stream_, [&] {
     for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
   });
 }
@@ -218,12 +177,13 @@ void Candidate::capture(uint32_t first_slot, uint32_t slots) {
 
 OwnTimes Candidate::replay() {
   if (unit_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
-  return timed([&] { check(cudaGraphLaunch(unit_, stream_), "launching the graph"); });
+  return clock_.time(stream_,
+                     [&] { check_cuda(cudaGraphLaunch(unit_, stream_), "launching the graph"); });
 }
 
 void Candidate::wake() {
-  check(cudaMemsetAsync(scratch_, 0, 1, stream_), "waking the device");
-  check(cudaDeviceSynchronize(), "waking the device");
+  check_cuda(cudaMemsetAsync(scratch_, 0, 1, stream_), "waking the device");
+  check_cuda(cudaDeviceSynchronize(), "waking the device");
 }
 
 std::string Candidate::last_kernel() const { return runner::last_kernel(); }

@@ -11,6 +11,7 @@
 
 #include "contract/include/kb/contract.h"
 #include "protocol/serve.h"
+#include "protocol/unit_clock.h"
 
 namespace kb::runner {
 
@@ -61,14 +62,12 @@ class Candidate final : public protocol::Executor {
   void launch(uint32_t slot);
   Graph record(uint32_t first_slot, uint32_t slots);
   Graph put_together(uint32_t first_slot, uint32_t slots);
-  template <class Work>
-  protocol::OwnTimes timed(Work work);
 
   protocol::Isolation isolation_;
   Entry launch_ = nullptr;
   Entry prepare_ = nullptr;
+  protocol::UnitClock clock_;  ///< the first that touches the device
   cudaStream_t stream_ = nullptr;
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
   void* scratch_ = nullptr;
   cudaMemPool_t pool_ = nullptr;        ///< of cudaMallocAsync
   std::map<uint32_t, Graph> recorded_;  ///< slot to the graph of its call

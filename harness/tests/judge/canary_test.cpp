@@ -23,9 +23,7 @@ Task product(Operation operation, Fill a = spiked()) {
 
 Tensor multiplied(const Tensor& a, const Tensor& b) { return at::matmul(a, b); }
 
-std::optional<Canary> find(const Task& task) {
-  return Canary::find(task, {}, default_values(task));
-}
+std::optional<Canary> find(const Task& task) { return Canary::find(task, {}, task.example({})); }
 
 TEST(Canary, TakesEachOperandInTurn) {
   const auto canary = find(product(multiplied));
@@ -145,7 +143,7 @@ TEST(Canary, LeavesEverythingElseAlone) {
 
 TEST(Canary, DoesNotFollowLaterChangesOfItsInput) {
   const Task task = product(multiplied);
-  std::vector<Tensor> given = default_values(task);
+  std::vector<Tensor> given = task.example({});
   const auto canary = Canary::find(task, {}, given);
   ASSERT_TRUE(canary);
   const Tensor before = canary->arguments(0)[0];

@@ -86,7 +86,7 @@ TEST(Slicing, ReadsAnyRange) {
   const Task task = small_conv();
   auto slicing = Slicing::find(task);
   ASSERT_TRUE(slicing);
-  const std::vector<Tensor> given = default_given(task, task.full);
+  const std::vector<Tensor> given = task.example(task.full);
   const Tensor whole = task.reference(task.full, in_fp64(given)).at(0).reshape(-1);
   for (const int64_t bytes : {int64_t{1}, slicing->bytes(task, task.full), 30 * gib}) {
     slicing->set_slice_bytes(bytes);
@@ -224,7 +224,7 @@ TEST(EveryTask, IsComparedInSlicesAsInOnePiece) {
     slicing->set_slice_bytes(1);
     for (const SizeBytes* sizes : {&task.smoke, &task.odd}) {
       SCOPED_TRACE(task.name + " " + task.fields.to_json(*sizes).dump());
-      const std::vector<Tensor> given = default_given(task, *sizes);
+      const std::vector<Tensor> given = task.example(*sizes);
       const Expectation whole(task, *sizes, given);
       const Expectation pieces(task, *sizes, given, {.slicing = slicing});
       for (size_t i = 0; i < whole.outputs().size(); ++i) {

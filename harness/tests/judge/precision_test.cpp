@@ -49,14 +49,12 @@ std::vector<Tensor> rounded(std::vector<Tensor> tensors) {
 
 // Whether a candidate that rounds its operands to TF32 is right.
 bool accepts_tf32(const Task& task) {
-  const std::vector<Tensor> given = default_values(task);
+  const std::vector<Tensor> given = task.example({});
   const Expectation right(task, {}, given);
   return !right.compare(0, task.reference({}, rounded(given)).at(0)).worst;
 }
 
-bool has_canary(const Task& task) {
-  return Canary::find(task, {}, default_values(task)).has_value();
-}
+bool has_canary(const Task& task) { return Canary::find(task, {}, task.example({})).has_value(); }
 
 TEST(Precision, KernelbenchIsWhatPyTorchStartsWith) {
   const Settings initial = precision_settings();  // of this process, before any other test

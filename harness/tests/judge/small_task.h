@@ -22,15 +22,4 @@ inline Task small_task(std::vector<TensorSpec> specs,
   return task;
 }
 
-/// Values of a task's inputs and weights under its default fills.
-inline std::vector<Tensor> default_values(const Task& task, uint64_t rng_seed = 1) {
-  at::Generator rng = make_rng(at::kCPU, rng_seed);
-  std::vector<Tensor> values;
-  for (const TensorSpec& spec : task.given({})) {
-    values.push_back(at::empty(spec.shape, spec.dtype));
-    spec.fill(values.back(), rng);
-  }
-  return values;
-}
-
 }  // namespace kb

@@ -16,14 +16,6 @@ std::filesystem::path tasks_folder() {
   return program.parent_path().parent_path() / "lib/tasks";
 }
 
-std::vector<Tensor> zeros(const Task& task, const SizeBytes& sizes) {
-  std::vector<Tensor> given;
-  for (const TensorSpec& spec : task.given(sizes)) {
-    given.push_back(at::zeros(spec.shape, spec.dtype));
-  }
-  return given;
-}
-
 struct Row {
   const char* task;
   double elements;  ///< read or written at least, 4 bytes each
@@ -58,7 +50,7 @@ TEST(WorkCount, AgreesWithCountsByHand) {
   };
   for (const Row& row : rows) {
     const Task task = load_task(tasks_folder(), row.task);
-    const Work work = count_work(task, task.smoke, zeros(task, task.smoke));
+    const Work work = count_work(task, task.smoke, task.example(task.smoke));
     EXPECT_EQ(work.bytes, 4 * row.elements) << row.task;
     EXPECT_EQ(work.flops, row.flops) << row.task;
   }

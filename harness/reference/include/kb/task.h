@@ -53,6 +53,9 @@ struct Task {
 
   /// What reference() takes at these sizes: the inputs, then the weights.
   std::vector<TensorSpec> given(const SizeBytes& sizes) const;
+  /// Default values of what reference() takes, in its order.
+  std::vector<Tensor> example(const SizeBytes& sizes, at::Device device = at::kCPU,
+                              uint64_t rng_seed = 1) const;
   int level() const;         ///< 1..4, from the name
   std::string slug() const;  ///< "019_relu"
 };

@@ -1,0 +1,69 @@
+// What a runner does around its unit. Candidate's and reference's do the same: the judge takes off
+// what an empty unit costs, and a call that only one side makes would speak for the other.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <string>
+
+#include "protocol/serve.h"
+
+namespace kb::protocol {
+
+/// @throws Failure with CUDA's words and what was being done
+inline void check_cuda(cudaError_t error, const char* doing) {
+  if (error == cudaSuccess) return;
+  throw Failure(
+      Status::cuda_error,
+      std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + doing + ")",
+      static_cast<int>(error));
+}
+
+class UnitClock {
+ public:
+  UnitClock() {
+    check_cuda(cudaFree(nullptr), "initialising the device");
+    check_cuda(cudaEventCreate(&start_), "creating an event");
+    check_cuda(cudaEventCreate(&stop_), "creating an event");
+  }
+  ~UnitClock() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+  }
+  UnitClock(const UnitClock&) = delete;  // one owner ends the events
+  UnitClock& operator=(const UnitClock&) = delete;
+
+  /// Does the work, which queues kernels on the stream, and waits for the whole device.
+  /// @throws Failure if a kernel could not start or did not end well
+  template <class Work>
+  OwnTimes time(cudaStream_t stream, Work work) {
+    reset_cache_policy();
+    check_cuda(cudaEventRecord(start_, stream), "before launch()");
+    work();
+    check_cuda(cudaGetLastError(), "after launch()");
+    check_cuda(cudaEventRecord(stop_, stream), "after launch()");
+    // The stream first: a memory pool that shrinks at the end of its work is no work beside it.
+    check_cuda(cudaStreamSynchronize(stream), "while its kernels ran");
+    const auto stream_done = std::chrono::steady_clock::now();
+    check_cuda(cudaDeviceSynchronize(), "while its kernels ran");
+    OwnTimes times;
+    times.beside =
+        std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - stream_done)
+            .count();
+    check_cuda(cudaEventElapsedTime(&times.event, start_, stop_), "reading an event");
+    return times;
+  }
+
+ private:
+  // Lines that a unit asked the cache to keep would be warm for the next.
+  static void reset_cache_policy() {
+    size_t kept = 0;
+    check_cuda(cudaDeviceGetLimit(&kept, cudaLimitPersistingL2CacheSize), "reading a limit");
+    if (kept > 0) check_cuda(cudaCtxResetPersistingL2Cache(), "resetting the cache");
+  }
+
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
+
+}  // namespace kb::protocol
