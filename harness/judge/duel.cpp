@@ -37,7 +37,8 @@ double seconds_since(Clock::time_point start) {
 
 Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
            uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference,
-           RunnerSession& candidate, UnitSize size, Phases& phases)
+           RunnerSession& candidate, UnitSize size, Phases& phases,
+           std::vector<Tolerance> tolerances)
     : task_(task),
       sizes_(sizes),
       plan_(plan),
@@ -47,7 +48,8 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, Inp
       memory_(memory),
       reference_(reference),
       candidate_(candidate),
-      phases_(phases) {
+      phases_(phases),
+      tolerances_(std::move(tolerances)) {
   set_calls(1);
   const Range only{0, 1};
   double seconds = 0;
@@ -55,7 +57,7 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, Inp
   for (int i = 0; i < trials; ++i) {
     seconds = std::min(unit(reference_, only), unit(candidate_, only));
   }
-  find_tolerances();
+  if (tolerances_.empty()) find_tolerances();
   const auto wanted = static_cast<int64_t>(std::ceil(size.seconds / seconds));
   // Of each slot there are copies: of inputs one, of outputs the expected and the reference's own.
   const int64_t slot_bytes = std::min(max_slot_bytes, memory_.available_bytes() / 6);

@@ -33,10 +33,11 @@ class Duel {
   /// poisoned output, so that nothing is found in a cache by repetition. There is one slot more
   /// than calls, and nobody is told before which one is left out.
   /// @param plan where memory is short
+  /// @param tolerances of an earlier duel at these sizes; none: found with the oracle
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
        uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
-       UnitSize size, Phases& phases);
+       UnitSize size, Phases& phases, std::vector<Tolerance> tolerances);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
   /// @return "", or why one of the arms cannot be recorded
@@ -51,6 +52,8 @@ class Duel {
 
   /// What one call cannot avoid.
   Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
+  /// How far each output may be from what is expected.
+  const std::vector<Tolerance>& tolerances() const { return tolerances_; }
   int64_t calls_per_unit() const { return calls_; }
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_; }

@@ -74,6 +74,11 @@ double upper_bound(const std::vector<double>& v) {
   return signed_rank_interval(v, confidence).high;
 }
 
+// JSON knows no infinity, which the interval of a few blocks has.
+bool has_interval(const std::vector<Block>& blocks) {
+  return std::isfinite(lower_bound(std::vector<double>(blocks.size())));
+}
+
 Json verdicts(const Interval& interval) {
   Json out = Json::object();
   for (const auto& [text, p] :
@@ -200,7 +205,8 @@ std::string Lanes::start_pair(const Chain& chain) {
   }
   const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
   duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
-                                 *memory_, *reference_, *candidate_, unit, phases_);
+                                 *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
+  tolerances_ = duel_->tolerances();
   if (!chain.own_pair()) {
     const auto counting = phases_.in("oracle");
     work_ = duel_->work();
@@ -358,24 +364,24 @@ void Lanes::write_benchmarks(const std::string& program, const std::filesystem::
   for (const auto& chain : chains_) {
     const std::vector<Block>& blocks = chain->pairing.blocks();
     if (blocks.empty()) continue;
-    benchmark::RegisterBenchmark((entry_.name + "/" + chain->name()).c_str(),
-                                 [&blocks, calls = static_cast<double>(chain->calls),
-                                  next = size_t{0}](benchmark::State& state) mutable {
-                                   for ([[maybe_unused]] auto _ : state) {
-                                     const Block& block = blocks.at(next++ % blocks.size());
-                                     state.SetIterationTime((block.b1 + block.b2) / 2 / calls);
-                                     state.counters["reference_us"] =
-                                         1e6 * (block.a1 + block.a2) / 2 / calls;
-                                     state.counters["speedup"] = std::exp(block.log_ratio());
-                                   }
-                                 })
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Repetitions(static_cast<int>(blocks.size()))
-        ->Unit(benchmark::kMicrosecond)
-        ->ComputeStatistics("hl", hodges_lehmann)
-        ->ComputeStatistics("ci_lo", lower_bound)
-        ->ComputeStatistics("ci_hi", upper_bound);
+    auto* lane = benchmark::RegisterBenchmark(
+                     (entry_.name + "/" + chain->name()).c_str(),
+                     [&blocks, calls = static_cast<double>(chain->calls),
+                      next = size_t{0}](benchmark::State& state) mutable {
+                       for ([[maybe_unused]] auto _ : state) {
+                         const Block& block = blocks.at(next++ % blocks.size());
+                         state.SetIterationTime((block.b1 + block.b2) / 2 / calls);
+                         state.counters["reference_us"] = 1e6 * (block.a1 + block.a2) / 2 / calls;
+                         state.counters["speedup"] = std::exp(block.log_ratio());
+                       }
+                     })
+                     ->UseManualTime()
+                     ->Iterations(1)
+                     ->Repetitions(static_cast<int>(blocks.size()))
+                     ->Unit(benchmark::kMicrosecond)
+                     ->ComputeStatistics("hl", hodges_lehmann);
+    if (!has_interval(blocks)) continue;
+    lane->ComputeStatistics("ci_lo", lower_bound)->ComputeStatistics("ci_hi", upper_bound);
   }
   // Under another name until it is whole: an interrupted run must not leave half a file.
   const std::string fresh = json.string() + ".tmp";

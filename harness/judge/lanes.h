@@ -72,6 +72,7 @@ class Lanes {
   std::optional<Peaks> peaks_;
   Phases phases_;
   Work work_;
+  std::vector<Tolerance> tolerances_;  ///< found by the first duel
   Json report_ = Json::object();
   Json missing_ = Json::object();
 };

@@ -16,7 +16,6 @@ void Pairing::add(const Block& block) {
 
 bool Pairing::converged() const {
   const int count = static_cast<int>(blocks_.size());
-  if (seconds_ >= policy_.max_seconds && count >= policy_.least_blocks) return true;
   if (count < policy_.min_blocks) return false;
   if (count >= policy_.max_blocks || seconds_ >= policy_.max_seconds) return true;
   const Interval log_interval = signed_rank_interval(log_ratios(), policy_.confidence);

@@ -17,8 +17,7 @@ struct Block {
 };
 
 struct PairingPolicy {
-  int min_blocks = 12;
-  int least_blocks = 8;  ///< once max_seconds are over; with fewer no 99 % interval is finite
+  int min_blocks = 8;  ///< with fewer no 99 % interval is finite
   int max_blocks = 60;
   double max_seconds = 2.0;   ///< of measured time
   double half_width = 0.005;  ///< of the interval of ln(A/B)
