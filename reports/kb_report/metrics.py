@@ -14,6 +14,7 @@ from kb_report.model import JUDGED, PRIMARY_LANE
 
 THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
 AREA_LIMIT = 2.0  # the area under the fast_p curve is taken over p in [0, AREA_LIMIT]
+ENOUGH_FOR_INTERVAL = 5  # timed tasks; the interval of fewer spans orders of magnitude
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,8 @@ def lane_summary(outcomes: Iterable[Outcome], n: int) -> dict[str, Any]:
     timed = [o for o in outcomes if o.correct and o.speedup is not None]
     speedups = [o.speedup for o in timed]
     faster = [s for s in speedups if s > 1]
-    limits = stats.geo_mean_interval(speedups)
+    enough = len(speedups) >= ENOUGH_FOR_INTERVAL
+    limits = stats.geo_mean_interval(speedups) if enough else None
     return {
         "timed": len(timed),
         "fast_p": {f"{p:g}": fast_p(outcomes, n, p) for p in THRESHOLDS},

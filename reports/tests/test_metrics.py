@@ -192,8 +192,10 @@ def test_interval_of_the_geo_mean():
     half = 4.302653 * math.log(2) / math.sqrt(3)
     lo, hi = geo_mean_interval([1, 2, 4])
     assert (lo, hi) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)), rel=1e-5)
-    lane = metrics.lane_summary([out(1.0), out(2.0), out(4.0)], 5)
-    assert lane["geo_mean_speedup_correct_ci95"] == [lo, hi]
-    assert metrics.lane_summary([out(2.0)], 5)["geo_mean_speedup_correct_ci95"] is None
+    speedups = [1.0, 2.0, 4.0, 2.0, 3.0]
+    lane = metrics.lane_summary([out(s) for s in speedups], 5)
+    assert lane["geo_mean_speedup_correct_ci95"] == list(geo_mean_interval(speedups))
+    few = metrics.lane_summary([out(s) for s in speedups[:4]], 5)
+    assert few["geo_mean_speedup_correct_ci95"] is None
     assert geo_mean_interval([3.0, 3.0]) == pytest.approx((3.0, 3.0))
     assert all(map(math.isfinite, geo_mean_interval([1e-300, 1e300])))
