@@ -5,6 +5,7 @@
 
 #include "build/module_audit.h"
 #include "result/candidate_entry.h"
+#include "result/files.h"
 
 namespace kb {
 namespace {
@@ -59,8 +60,13 @@ int check(const std::filesystem::path& manifest, const std::string& candidate) {
     throw std::runtime_error(candidate + " is not built (" + entry.module.string() +
                              " is missing): run cmake --build first");
   }
-  file.begin();
   Json build = read_json(entry.build_json);
+  if (std::filesystem::exists(entry.source) &&
+      build.at("source_sha256") != file_sha256(entry.source)) {
+    throw std::runtime_error(entry.source.string() +
+                             " has changed since it was built: run cmake --build first");
+  }
+  file.begin();
   try {
     judge_compilation(build);
     judge_module(entry);

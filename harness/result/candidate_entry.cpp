@@ -91,7 +91,7 @@ void ResultFile::begin() {
       "lib/tasks/level" + std::to_string(entry_.level) + "." + entry_.task + ".so";
   json_["hashes"] = {
       {"module", module_exists ? Json(file_sha256(entry_.module)) : Json()},
-      {"source", fs::exists(entry_.source) ? Json(file_sha256(entry_.source)) : Json()},
+      {"source", read_json(entry_.build_json).at("source_sha256")},  // what was compiled
       {"task", file_sha256(entry_.build_dir / task)},
       {"harness", environment.at("harness_sha256")},
   };

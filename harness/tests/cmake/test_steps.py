@@ -74,7 +74,22 @@ def test_a_source_deleted_after_the_build_changes_no_verdict(build: pathlib.Path
     manifest["source_dir"] = str(build / "nothing")
     (build / "manifest.json").write_text(json.dumps(manifest))
     assert step(build, "kb_check_build", RELU).returncode == 0
-    assert result_of(build, RELU)["hashes"]["source"] is None
+    result = result_of(build, RELU)
+    assert result["hashes"]["source"] == result["build"]["source_sha256"]
+
+
+def test_a_source_edited_after_the_build_is_not_judged(build: pathlib.Path) -> None:
+    """What would be judged is the module of another source than the one that is shown."""
+    manifest = json.loads((build / "manifest.json").read_text())
+    entry = next(c for c in manifest["candidates"] if c["name"] == RELU)
+    edited = build / "sources" / entry["source"]
+    edited.parent.mkdir(parents=True)
+    edited.write_text("// fminf instead of fmaxf\n")
+    manifest["source_dir"] = str(build / "sources")
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    done = step(build, "kb_check_build", RELU)
+    assert done.returncode == 2
+    assert "has changed since it was built: run cmake --build first" in done.stderr
 
 
 def test_judging_without_the_first_step(build: pathlib.Path) -> None:
