@@ -50,6 +50,11 @@ class Duel {
   /// behind the judge's back lose that here. Ends the chain: select() comes next. @throws Decided
   double single_call();
 
+  /// Median seconds of the reference's unit, taken like those of block(), when the candidate's
+  /// process has ended. Ends the chain; graphs before streams, which give their memory back.
+  /// @param empty seconds of an empty unit in that mode
+  double reference_alone(LaunchMode mode, double empty, int samples);
+
   /// What one call cannot avoid.
   Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
   /// How far each output may be from what is expected.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "device/gpu_state.h"
 #include "device/peaks.h"
@@ -111,6 +112,7 @@ struct Lanes::Chain {
   int pair;
   Pairing pairing{policy(pair)};
   int64_t calls = 1;                  ///< per unit
+  double empty_reference = 0;         ///< seconds of an empty unit
   std::optional<double> single_call;  ///< seconds of the candidate's call that is alone in its unit
   Json anomalies = Json::array();     ///< of the blocks that count
   Json redone = Json::array();        ///< anomalies of attempts that were thrown away
@@ -125,6 +127,13 @@ struct Lanes::Chain {
 };
 
 namespace {
+
+// Whether a reference that takes so many times its seconds has been slowed on purpose. Clocks that
+// the power limit lowers come to a tenth. (On the CPU the machine's other work is in all times.)
+bool is_slowed(double times, double seconds) {
+  constexpr double slack = 1.2, slack_seconds = 100e-6;
+  return !is_functional() && times > slack && (times - 1) * seconds > slack_seconds;
+}
 
 // Other GPU processes than the judge and its two runners.
 bool is_busy(const Json& state) {
@@ -192,6 +201,7 @@ std::string Lanes::start_pair(const Chain& chain) {
     reference.who = "the reference module";
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
+  end_pair();
   pin_cores(gpu_position_, reference, candidate);
   {
     const auto phase = phases_.in("start");
@@ -258,22 +268,41 @@ void Lanes::check_stream(const Chain& chain) const {
   constexpr double share = 0.5, slack_seconds = 200e-6;
   const double seconds = chain.pairing.candidate_seconds(), beside = duel_->beside_seconds();
   if (beside <= share * seconds + slack_seconds) return;
-  throw Decided(Verdict::cheat, "of a unit of " + std::to_string(1e3 * seconds) + " ms " +
-                                    std::to_string(1e3 * beside) +
-                                    " ms came after the stream that launch() was given was done");
+  throw Decided(Verdict::cheat,
+                "of a unit of " + std::to_string(1e3 * seconds) + " ms " +
+                    std::to_string(1e3 * beside) +
+                    " ms came after the stream that launch() was given was done: was "
+                    "everything launched on that stream?");
 }
 
 // The reference's unit that follows the candidate's shares the device with whatever the candidate
 // has left running; the one before, after the judge's own work, does not.
 void Lanes::check_reference(const Chain& chain) const {
-  if (is_functional()) return;
-  constexpr double slack = 1.2, slack_seconds = 100e-6;
   const double lag = reference_lag(chain.pairing.blocks());
-  const double seconds = chain.pairing.reference_seconds();
-  if (lag <= slack || (lag - 1) * seconds <= slack_seconds) return;
+  if (!is_slowed(lag, chain.pairing.reference_seconds())) return;
   throw Decided(Verdict::cheat, "the reference takes " + std::to_string(lag) +
                                     " times as long after the candidate's unit as before it: "
                                     "something of the candidate's is still running");
+}
+
+// A candidate that works behind its judge's back slows all units of the reference alike. When its
+// process is gone, they show what they take without it.
+void Lanes::end_pair() {
+  const int samples = is_functional() ? 1 : 3;
+  if (duel_ != nullptr) candidate_->end();
+  // Graphs first: their memory is free then for the units on the stream.
+  std::stable_sort(on_pair_.begin(), on_pair_.end(), [](const Chain* a, const Chain* b) {
+    return a->mode == LaunchMode::graph && b->mode == LaunchMode::stream;
+  });
+  for (const Chain* chain : std::exchange(on_pair_, {})) {
+    const double alone = duel_->reference_alone(chain->mode, chain->empty_reference, samples);
+    const double slower = chain->pairing.reference_seconds() / alone;
+    if (chain->pair == 1) report_[chain->lane]["reference_beside"] = slower;
+    if (!is_slowed(slower, alone)) continue;
+    throw Decided(Verdict::cheat, "the reference takes " + std::to_string(slower) +
+                                      " times as long beside the candidate as without it: "
+                                      "something of the candidate's runs when it is not its turn");
+  }
 }
 
 Json Lanes::speed_of_light() const {
@@ -307,6 +336,8 @@ bool Lanes::run_chain(Chain& chain) {
     run_blocks(chain);
   }
   if (chain.pair == 1 && chain.calls > 1) chain.single_call = duel_->single_call();
+  chain.empty_reference = duel_->empty_reference();
+  on_pair_.push_back(&chain);
   check_stream(chain);
   check_reference(chain);
   check_speed(chain);
@@ -345,6 +376,7 @@ void Lanes::measure() {
     if (chain->pair > 1 && !pool_wanted()) continue;
     if (run_chain(*chain) && chain->pair == 1) report_[chain->lane] = describe(*chain);
   }
+  end_pair();
   check_lanes();
   pool();
 }
@@ -418,6 +450,7 @@ Json Lanes::describe(const Chain& chain) const {
           {"reference_stream_ms", 1e3 * duel_->reference_stream_seconds() / calls},
           {"stream_ms", 1e3 * duel_->stream_seconds() / calls},
           {"reference_lag", reference_lag(pairing.blocks())},
+          {"reference_beside", nullptr},  // end_pair() knows
           {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},
