@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
     std::puts(kb::protocol::to_string(isolation).c_str());
     return 0;
   }
+  // Into a pipe, text would wait in a buffer that nobody empties when the process is killed.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   kb::protocol::Page& page = kb::protocol::inherited_page();
   try {
     kb::runner::Candidate candidate;

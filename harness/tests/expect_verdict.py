@@ -2,6 +2,7 @@
 
 The expectation stands in the source as `// Expected: <verdict>`, or one for each backend:
 `// Expected: skipped on cpu, pass on cuda`. Several verdicts that are equally right: `a or b`.
+A line `// Prints: <text>` asks for that text in the log that the judge keeps.
 """
 
 import argparse
@@ -23,6 +24,16 @@ def expected_verdicts(source: pathlib.Path, backend: str) -> list[str]:
         if where in ("", backend):
             return verdicts.split(" or ")
     sys.exit(f"{source} expects nothing on backend {backend}")
+
+
+def check_log(source: pathlib.Path, result: pathlib.Path) -> None:
+    """Ends this program if what the candidate is known to print did not reach its log."""
+    text = re.search(r"^// Prints: (.+)$", source.read_text(), re.MULTILINE)
+    if not text:
+        return
+    log = result.with_suffix(".correct.log")
+    if not log.exists() or text[1] not in log.read_text(errors="replace"):
+        sys.exit(f"{log} does not show what the candidate printed: {text[1]}")
 
 
 def append(log: pathlib.Path, result: dict, expected: list[str], seconds: float) -> None:
@@ -74,6 +85,7 @@ def main() -> None:
     print(result["evidence"])
     if result["verdict"] not in expected:
         sys.exit(1)
+    check_log(source, args.manifest.parent / entry["result"])
     if not result["evidence"]:
         sys.exit("the verdict comes without evidence")
 

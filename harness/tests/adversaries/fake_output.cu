@@ -1,6 +1,7 @@
 // Prints what a test, a benchmark and CTest print, and computes nothing.
 // Task: level1/019_relu
 // Expected: incorrect
+// Prints: [  PASSED  ] 4 tests.
 #include "task.h"
 
 void task::launch(const Sizes&, const float*, float*, cudaStream_t) {
