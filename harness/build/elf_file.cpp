@@ -81,6 +81,10 @@ class Reader {
       if (section.sh_type == SHT_SYMTAB) file_.symbols = symbols(i);
       if (section.sh_type == SHT_DYNSYM) file_.dynamic_symbols = symbols(i);
       if (section.sh_type == SHT_DYNAMIC) read_dynamic(section);
+      if (section.sh_type == SHT_RELA && file_.type == ET_DYN) read_relocations(section);
+    }
+    for (const auto* table : {&file_.symbols, &file_.dynamic_symbols}) {
+      for (const ElfSymbol& symbol : *table) file_.resolves_by_code |= symbol.indirect();
     }
     if (file_.type == ET_REL) {
       read_initializers();
@@ -170,6 +174,13 @@ class Reader {
         file_.initializers.push_back(
             {static_cast<uint32_t>(ELF64_R_SYM(entry.r_info)), entry.r_addend});
       }
+    }
+  }
+
+  void read_relocations(const Elf64_Shdr& section) {
+    for (const auto& entry :
+         image_.table<Elf64_Rela>(section.sh_offset, section.sh_size / sizeof(Elf64_Rela))) {
+      file_.resolves_by_code |= ELF64_R_TYPE(entry.r_info) == R_X86_64_IRELATIVE;
     }
   }
 

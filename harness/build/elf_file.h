@@ -24,6 +24,8 @@ struct ElfSymbol {
   bool defined() const { return section != 0; }
   bool local() const { return binding == 0; }
   bool weak() const { return binding == 2; }
+  /// Code chooses its address while the file is loaded (STT_GNU_IFUNC).
+  bool indirect() const { return defined() && type == 10; }
 };
 
 /// A function that runs when the file is loaded: where an .init_array entry of an object points.
@@ -43,6 +45,7 @@ struct ElfFile {
   bool has_init_code = false;  ///< code in .init or .preinit_array of an object
   std::vector<std::string> needed;
   std::vector<int64_t> dynamic_tags;
+  bool resolves_by_code = false;  ///< a shared object with indirect functions
 };
 
 /// Reads `path`. Every offset is checked: the file may be hostile. Throws std::runtime_error with a

@@ -112,6 +112,11 @@ ModuleAudit audit_module(const std::filesystem::path& module, const ModulePolicy
     return refuse(AuditVerdict::compile_error, module.filename(),
                   "candidate's module is not a shared object");
   }
+  if (file.resolves_by_code) {
+    return refuse(AuditVerdict::policy_violation, "indirect function",
+                  "candidate's module has an indirect function (ifunc, target_clones), whose "
+                  "resolver would run before the walls around it stand");
+  }
   if (auto refused = audit_libraries(file, policy)) return *refused;
   if (auto refused = audit_imports(file, policy)) return *refused;
   if (auto refused = audit_exports(file)) return *refused;

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "build/module_audit.h"
+#include "judge/module_copy.h"
 #include "protocol/futex.h"
 #include "protocol/isolation.h"
-#include "result/files.h"
 #include "result/verdict.h"
 
 namespace kb {
@@ -52,21 +52,6 @@ namespace {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
-
-// How the kernel lists the copy in a runner's maps.
-constexpr const char* copy_name = "memfd:kb-candidate";
-
-// A copy that nobody can change any more and that shows no path.
-int sealed_copy(const std::filesystem::path& module) {
-  const std::string bytes = read_text(module);
-  const int fd = memfd_create(copy_name + std::strlen("memfd:"), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0 || write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    throw std::runtime_error("cannot copy " + module.string() +
-                             " to memory: " + std::strerror(errno));
-  }
-  return fd;
-}
 
 const char* words(Op op) {
   switch (op) {
@@ -131,7 +116,7 @@ void RunnerSession::inspect() const {
     const std::string name = file.substr(file.rfind('/') + 1);
     // The CUDA driver loads parts of itself when they are needed.
     const bool driver = name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
-    if (driver || name.starts_with(copy_name) || may_need(name, ModulePolicy{})) continue;
+    if (driver || name.starts_with(module_copy_name) || may_need(name, ModulePolicy{})) continue;
     throw Decided(Verdict::policy_violation,
                   options_.who + " loaded a library at run time (" + name + ")");
   }
@@ -189,6 +174,7 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
     case Status::load_failed:
       throw Decided(Verdict::compile_error, "the module cannot be loaded: " + message);
     case Status::cuda_error:
+      end();  // what it printed last may still be on its way
       throw Decided(Verdict::runtime_error,
                     options_.who + " failed " + doing_ + " with " + message +
                         (kernel.empty() ? "" : "; last kernel launched: " + kernel) + last_words());

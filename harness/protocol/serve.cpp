@@ -74,6 +74,7 @@ Page& inherited_page() {
     std::fprintf(stderr, "kb_runner is started by a judge, not by hand\n");
     _exit(2);
   }
+  close(page_fd);
   return *static_cast<Page*>(memory);
 }
 

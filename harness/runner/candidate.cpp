@@ -2,11 +2,14 @@
 #include "runner/candidate.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <utility>
 
+#include "runner/constructors.h"
 #include "runner/last_kernel.h"
+#include "runner/system_calls.h"
 
 namespace kb::runner {
 
@@ -62,8 +65,13 @@ Candidate::Candidate() {
 
 void Candidate::load() {
   const std::string path = "/proc/self/fd/" + std::to_string(protocol::module_fd);
-  void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // runs nothing of the candidate's
   if (module == nullptr) throw Failure(Status::load_failed, dlerror());
+  close(protocol::module_fd);
+  if ((isolation_.held & protocol::system_calls) != 0 && !deny_new_code()) {
+    throw Failure(Status::load_failed, "the kernel refuses the last wall around a candidate");
+  }
+  run_constructors(module);
   launch_ = reinterpret_cast<Entry>(dlsym(module, "kb_launch"));
   prepare_ = reinterpret_cast<Entry>(dlsym(module, "kb_prepare"));
   if (launch_ == nullptr || prepare_ == nullptr) {

@@ -10,10 +10,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 #include "protocol/isolation.h"
 
@@ -33,9 +34,11 @@ constexpr std::initializer_list<const char*> denied = {
     "sendmmsg", "recvmsg", "recvmmsg",
     // Files come and go with the judge's processes, not with a candidate.
     "creat", "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat",
-    "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "truncate", "chmod",
-    "fchmod", "fchmodat", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr",
-    "fsetxattr", "utimensat",
+    "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "truncate",
+    // Landlock knows nothing of a file's mode, owner, times, attributes and readers.
+    "chmod", "fchmod", "fchmodat", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr",
+    "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "utime", "utimes", "futimesat",
+    "utimensat", "inotify_init", "inotify_init1", "inotify_add_watch",
     // Memory that other processes can find, and that no limit counts.
     "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd",
     "msgrcv", "msgctl", "mq_open", "mq_unlink", "memfd_create", "memfd_secret",
@@ -50,17 +53,28 @@ constexpr std::initializer_list<const char*> denied = {
     "fanotify_init", "lookup_dcookie",
     // Code that runs when nobody has called the candidate: between two units it could load the GPU
     // while the reference is timed.
-    "timer_create", "setitimer", "alarm",
+    "timer_create", "setitimer", "alarm", "setrlimit",
     // Kernel interfaces with a history, and ways around this filter.
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
-    "io_uring_register", "keyctl", "add_key", "request_key", "seccomp", "personality",
-    "modify_ldt", "vmsplice", "vhangup"};
+    "io_uring_register", "keyctl", "add_key", "request_key", "personality", "modify_ldt",
+     "vmsplice", "vhangup"};
 // clang-format on
 
 bool deny(const Filter& filter, const char* name) {
   const int number = seccomp_syscall_resolve_name(name);
-  // Calls that this release of the library or this machine does not know cannot be named.
+  if (number == __NR_SCMP_ERROR) return false;  // the library is too old to know it
+  // Below zero is what this kind of machine has no number for.
   return number < 0 || seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), number, 0) == 0;
+}
+
+// Calls newer than the library may be. What comes after them is newer than this list.
+bool deny_newer(const Filter& filter) {
+  constexpr int fchmodat2 = 452, lsm_set_self_attr = 460, setxattrat = 463, end = 512;
+  std::vector<int> numbers{fchmodat2, lsm_set_self_attr};
+  for (int number = setxattrat; number < end; ++number) numbers.push_back(number);
+  return std::all_of(numbers.begin(), numbers.end(), [&](int number) {
+    return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), number, 0) == 0;
+  });
 }
 
 bool deny_if(const Filter& filter, int number, scmp_arg_cmp condition, int error = EPERM) {
@@ -89,7 +103,8 @@ bool deny_by_arguments(const Filter& filter) {
       deny_if(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, unnamed, unnamed)) &&
       deny_if(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, unnamed, unnamed)) &&
       seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) == 0 &&
-      // No code but what the loader maps from files: the judge looks at the list of those.
+      // No code but what the loader maps from files, and of that no more once the candidate's
+      // module is there (deny_new_code()).
       deny_if(filter, SCMP_SYS(mmap),
               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_WRITE | PROT_EXEC, PROT_WRITE | PROT_EXEC)) &&
       deny_if(filter, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
@@ -98,6 +113,8 @@ bool deny_by_arguments(const Filter& filter) {
       deny_if(filter, SCMP_SYS(kill), SCMP_A0(SCMP_CMP_NE, self)) &&
       deny_if(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self)) &&
       deny_if(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0)) &&
+      // A limit of CPU time ends in a signal: a timer, too. Limits may be read.
+      deny_if(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_NE, 0)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0)) &&
       // Signals on input, to the same end as a timer.
@@ -107,7 +124,15 @@ bool deny_by_arguments(const Filter& filter) {
       // The runner dies with its judge and shows its memory to nobody.
       deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) &&
       deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PTRACER)) &&
-      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_CHILD_SUBREAPER));
+      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_CHILD_SUBREAPER)) &&
+      // A handler in the middle of the runner's own system calls.
+      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_SYSCALL_USER_DISPATCH));
+}
+
+// CUDA's threads are there already.
+bool load_for_all_threads(const Filter& filter) {
+  return seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+         seccomp_load(filter.get()) == 0;
 }
 
 }  // namespace
@@ -115,13 +140,21 @@ bool deny_by_arguments(const Filter& filter) {
 uint32_t deny_system_calls() {
   const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
   if (filter == nullptr) return 0;
-  // CUDA's threads are there already.
-  if (seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) != 0) return 0;
   for (const char* name : denied) {
     if (!deny(filter, name)) return 0;
   }
-  if (!deny_by_arguments(filter) || seccomp_load(filter.get()) != 0) return 0;
-  return protocol::system_calls;
+  const bool held = deny_newer(filter) && deny_by_arguments(filter) && load_for_all_threads(filter);
+  return held ? uint32_t{protocol::system_calls} : 0;
+}
+
+bool deny_new_code() {
+  const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  return filter != nullptr &&
+         deny_if(filter, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
+         // A filter of the candidate's own could have the kernel call it in the runner's calls.
+         deny(filter, "seccomp") &&
+         deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)) &&
+         load_for_all_threads(filter);
 }
 
 }  // namespace kb::runner

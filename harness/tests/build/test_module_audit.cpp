@@ -103,6 +103,15 @@ TEST_F(AuditModule, ForbiddenImportsAreNamed) {
   EXPECT_NE(audit().sentence.find("loads a library at run time"), std::string::npos);
 }
 
+TEST_F(AuditModule, CodeThatTheLoaderRunsForAnAddressIsRefused) {
+  link(entry +
+       "static int one() { return 1; }\n"
+       "extern \"C\" { static int (*choose())() { return one; } }\n"
+       "static int chosen() __attribute__((ifunc(\"choose\")));\n"
+       "int use() { return chosen(); }\n");
+  expect_violation("indirect function");
+}
+
 TEST_F(AuditModule, TorchIsRefused) {
   link(entry + "namespace at { int f(); } int use() { return at::f(); }\nint (*p)() = use;\n");
   expect_violation("at::f()");

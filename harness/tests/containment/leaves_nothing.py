@@ -5,6 +5,7 @@ Takes the place of the process that adopts orphans, so that none of them can hid
 
 import argparse
 import ctypes
+import json
 import pathlib
 import subprocess
 import sys
@@ -31,6 +32,19 @@ def files() -> list[str]:
     return [str(f) for folder in FOLDERS for f in pathlib.Path(folder).glob(PREFIX + "*")]
 
 
+def states(manifest: pathlib.Path) -> dict[str, tuple[int, ...]]:
+    """Returns mode, owner, size and time of what other candidates are built from and judged with."""
+    build, source = manifest.parent, pathlib.Path(json.loads(manifest.read_text())["source_dir"])
+    folders = [build / "bin", build / "lib", build / "modules", source / "candidates"]
+    folders += [*source.glob("level*"), source / "harness"]
+    found = {}
+    for path in (p for folder in folders for p in folder.rglob("*") if p.suffix != ".pyc"):
+        state = path.lstat()
+        if path.is_file():
+            found[str(path)] = (state.st_mode, state.st_uid, state.st_size, state.st_mtime_ns)
+    return found
+
+
 def shared_memory() -> set[str]:
     """Returns the System V segments of this machine."""
     return set(pathlib.Path("/proc/sysvipc/shm").read_text().splitlines())
@@ -41,7 +55,9 @@ def gpu_processes() -> set[str]:
     try:
         done = subprocess.run(
             ["nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader"],
-            check=False, capture_output=True, text=True,
+            check=False,
+            capture_output=True,
+            text=True,
         )
     except FileNotFoundError:
         return set()
@@ -66,9 +82,11 @@ def main() -> None:
 
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         sys.exit("cannot adopt orphans")
-    segments, on_gpu = shared_memory(), gpu_processes()
+    segments, on_gpu, before = shared_memory(), gpu_processes(), states(args.manifest)
     judge(args.manifest, args.bad)
+    after = states(args.manifest)
     for what, left in (
+        ("changed files", [p for p in after | before if after.get(p) != before.get(p)]),
         ("processes", descendants()),
         ("files", files()),
         ("shared memory", sorted(shared_memory() - segments)),

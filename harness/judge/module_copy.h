@@ -1,0 +1,20 @@
+// What a runner gets of a candidate's module.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace kb {
+
+/// How the kernel lists the copy in a runner's maps.
+inline constexpr const char* module_copy_name = "memfd:kb-candidate";
+
+/// Takes the constructors of a shared object from the loader's sight (protocol/constructors.h).
+/// @throws std::runtime_error if it is no 64-bit shared object
+void hide_constructors(std::string& elf);
+
+/// A copy in memory without visible constructors, that nobody can change any more and that shows no
+/// path. The caller closes the descriptor. @throws std::runtime_error
+int sealed_copy(const std::filesystem::path& module);
+
+}  // namespace kb
