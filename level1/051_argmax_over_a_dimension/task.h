@@ -1,5 +1,5 @@
-// Position of the greatest element along the middle dimension, counted from 0; the first one if
-// several are equal. x: [batch_size, dim1, dim2]; index: [batch_size, dim2], int64; row-major.
+// Position of the greatest element along the middle dimension, counted from 0; any of them
+// if several are equal. x: [batch_size, dim1, dim2]; index: [batch_size, dim2], int64; row-major.
 #pragma once
 #include <kb/contract.h>
 

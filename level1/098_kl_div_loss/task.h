@@ -1,6 +1,6 @@
 // Kullback-Leibler divergence of predictions from targets, divided by batch_size:
-// loss = sum over all elements of targets * log(targets / predictions) / batch_size, where elements
-// with targets = 0 count as 0. Rows of predictions and targets are positive and add up to 1.
+// loss = sum over all elements of targets * log(targets / predictions) / batch_size.
+// Rows of predictions and targets are positive and add up to 1.
 // predictions, targets: [batch_size, input_shape[0]], row-major; loss: one element.
 #pragma once
 #include <kb/contract.h>
