@@ -4,8 +4,11 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <sstream>
+#include <string_view>
 
 #include "device/gpu_choice.h"
 #include "judge/memory.h"
@@ -41,6 +44,7 @@ struct Judging {
   std::unique_ptr<SharedMemory> memory = make_shared_memory();
   std::optional<Correctness> correctness;
   std::unique_ptr<RunnerSession> runner;
+  std::string printed;  ///< by the runners that have ended
   std::string schedule;
   Json report = Json::object();
   std::optional<Decided> decided;
@@ -53,14 +57,36 @@ struct Judging {
 
   RunnerSession& runner_for(const std::string& wanted) {
     if (!runner || schedule != wanted) {
-      runner.reset();
+      end_runner();
       schedule = wanted;
       runner =
           std::make_unique<RunnerSession>(candidate_runner(file.entry(), options, wanted), *memory);
     }
     return *runner;
   }
+
+  void end_runner() {
+    if (!runner) return;
+    runner->end();
+    printed += runner->output();
+    file.json()["isolation"] = runner->isolation();
+    runner.reset();
+  }
 };
+
+// What the CPU layer noticed and no verdict says: each sentence once, a few of them.
+Json warnings_in(const std::string& printed) {
+  constexpr std::string_view mark = "[kb-cpu] warning: ";
+  constexpr size_t most = 8, longest = 400;
+  Json found = Json::array();
+  std::istringstream lines(printed);
+  for (std::string line; found.size() < most && std::getline(lines, line);) {
+    if (!line.starts_with(mark)) continue;
+    const Json sentence = line.substr(mark.size(), longest);
+    if (std::find(found.begin(), found.end(), sentence) == found.end()) found.push_back(sentence);
+  }
+  return found;
+}
 
 class StepTest : public testing::Test {
  public:
@@ -115,15 +141,16 @@ int finish(Judging& judging) {
     verdict = Verdict::degenerate;
     evidence += ", but the task accepts trivial answers too: " + judging.task.degenerate;
   }
-  if (judging.runner) {
-    judging.runner->end();
-    judging.file.json()["isolation"] = judging.runner->isolation();
-    save_log(judging.file.entry(), "correct", judging.runner->output());
-  }
+  judging.end_runner();
+  save_log(judging.file.entry(), "correct", judging.printed);
+  judging.report["warnings"] = warnings_in(judging.printed);
   judging.file.json()["correctness"] = judging.report;
   judging.file.save("correct", to_string(verdict), evidence);
   std::printf("%s: %s: %s\n", judging.options.candidate.c_str(), to_string(verdict),
               evidence.c_str());
+  for (const Json& warning : judging.report["warnings"]) {
+    std::printf("warning: %s\n", warning.get<std::string>().c_str());
+  }
   switch (verdict) {
     case Verdict::pass:
       return 0;

@@ -2,7 +2,8 @@
 
 The expectation stands in the source as `// Expected: <verdict>`, or one for each backend:
 `// Expected: skipped on cpu, pass on cuda`. Several verdicts that are equally right: `a or b`.
-A line `// Prints: <text>` asks for that text in the log that the judge keeps.
+A line `// Prints: <text>` asks for that text in the log that the judge keeps, `// Warns: <text>` on
+the CPU backend for a warning with it in the result.
 """
 
 import argparse
@@ -34,6 +35,15 @@ def check_log(source: pathlib.Path, result: pathlib.Path) -> None:
     log = result.with_suffix(".correct.log")
     if not log.exists() or text[1] not in log.read_text(errors="replace"):
         sys.exit(f"{log} does not show what the candidate printed: {text[1]}")
+
+
+def check_warning(source: pathlib.Path, result: dict) -> None:
+    """Ends this program if the warning that the candidate deserves is missing."""
+    text = re.search(r"^// Warns: (.+)$", source.read_text(), re.MULTILINE)
+    if not text or result["backend"] != "cpu":
+        return
+    if not any(text[1] in warning for warning in result["correctness"]["warnings"]):
+        sys.exit(f"{result['name']}: no warning says: {text[1]}")
 
 
 def append(log: pathlib.Path, result: dict, expected: list[str], seconds: float) -> None:
@@ -86,6 +96,7 @@ def main() -> None:
     if result["verdict"] not in expected:
         sys.exit(1)
     check_log(source, args.manifest.parent / entry["result"])
+    check_warning(source, result)
     if not result["evidence"]:
         sys.exit("the verdict comes without evidence")
 
