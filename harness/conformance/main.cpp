@@ -199,6 +199,7 @@ int run(const Options& options) {
   if (options.task.empty()) throw std::invalid_argument("give --task levelN/NNN_slug, or --list");
   const Task task = load_task(tasks_folder(), options.task);
   if (options.out.empty()) throw std::invalid_argument("give --out, the file to write");
+  require_replaceable(options.out);
   const at::NoGradGuard no_grad;
   apply_precision(options.contract);
   if (options.make_inputs) {

@@ -2,7 +2,12 @@
 // used.
 #include "conformance/safetensors.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -11,6 +16,9 @@
 #include <stdexcept>
 
 namespace kb {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -57,14 +65,41 @@ at::Tensor read_tensor(std::ifstream& in, const Json& entry, uint64_t data_start
   return tensor;
 }
 
+// An empty file beside `path` that nobody else uses, with the rights that a new file gets.
+fs::path fresh_file_beside(const fs::path& path) {
+  std::string name = path.string() + ".XXXXXX";
+  const int fd = mkstemp(name.data());
+  if (fd < 0) {
+    throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd, 0666 & ~mask);
+  close(fd);
+  return name;
+}
+
+void write_all(std::ofstream& out, const std::string& header,
+               const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
+  const uint64_t header_bytes = header.size();
+  out.write(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
+  out << header;
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor data = tensor.cpu().contiguous();
+    out.write(static_cast<const char*>(data.data_ptr()),
+              static_cast<std::streamsize>(data.nbytes()));
+  }
+  out.close();
+}
+
 }  // namespace
 
-std::map<std::string, at::Tensor> read_safetensors(const std::filesystem::path& path) {
+std::map<std::string, at::Tensor> read_safetensors(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   std::string name;
   try {
-    const uint64_t file_bytes = std::filesystem::file_size(path);
+    const uint64_t file_bytes = fs::file_size(path);
     uint64_t header_bytes = 0;
     in.read(reinterpret_cast<char*>(&header_bytes), sizeof header_bytes);
     if (!in || header_bytes > file_bytes - sizeof header_bytes) {
@@ -87,7 +122,15 @@ std::map<std::string, at::Tensor> read_safetensors(const std::filesystem::path& 
   }
 }
 
-void write_safetensors(const std::filesystem::path& path,
+void require_replaceable(const fs::path& path) {
+  // A rename would put a file in the place of a device, a pipe or /dev/stdout.
+  if (fs::exists(path) && !fs::is_regular_file(path)) {
+    throw std::runtime_error("cannot write " + path.string() +
+                             ": it is no regular file; name one, or a new one");
+  }
+}
+
+void write_safetensors(const fs::path& path,
                        const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
   Json header = Json::object();
   uint64_t end = 0;
@@ -100,22 +143,19 @@ void write_safetensors(const std::filesystem::path& path,
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts aligned
-  const uint64_t header_bytes = text.size();
-  const std::filesystem::path fresh = path.string() + ".tmp";
-  std::ofstream out(fresh, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
-  out << text;
-  for (const auto& [name, tensor] : tensors) {
-    const at::Tensor data = tensor.cpu().contiguous();
-    out.write(static_cast<const char*>(data.data_ptr()),
-              static_cast<std::streamsize>(data.nbytes()));
+  require_replaceable(path);
+  const fs::path target = fs::exists(path) ? fs::canonical(path) : path;  // links stay links
+  const fs::path fresh = fresh_file_beside(target);
+  try {
+    std::ofstream out(fresh, std::ios::binary);
+    write_all(out, text, tensors);
+    if (!out) throw std::runtime_error("cannot write " + path.string());
+    fs::rename(fresh, target);
+  } catch (...) {
+    std::error_code ignored;  // the first error is the one to tell
+    fs::remove(fresh, ignored);
+    throw;
   }
-  out.close();
-  if (!out) {
-    std::filesystem::remove(fresh);
-    throw std::runtime_error("cannot write " + path.string());
-  }
-  std::filesystem::rename(fresh, path);
 }
 
 }  // namespace kb

@@ -16,7 +16,10 @@ namespace kb {
 /// wrong
 std::map<std::string, at::Tensor> read_safetensors(const std::filesystem::path& path);
 
-/// Replaces the file. @throws std::runtime_error naming the file
+/// @throws std::runtime_error naming the file if something else than a regular file stands there
+void require_replaceable(const std::filesystem::path& path);
+
+/// Replaces the file, or the one that a link names. @throws std::runtime_error naming the file
 void write_safetensors(const std::filesystem::path& path,
                        const std::vector<std::pair<std::string, at::Tensor>>& tensors);
 

@@ -83,6 +83,43 @@ def test_lists_every_task_folder() -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to a pipe"])
+def test_only_files_are_replaced(kind: str, x: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Whatever else stands there (as root even a device) stays."""
+    out = tmp_path / "out"
+    pipe = tmp_path / "pipe" if kind == "link to a pipe" else out
+    if kind == "folder":
+        out.mkdir()
+    else:
+        os.mkfifo(pipe)
+    if kind == "link to a pipe":
+        out.symlink_to(pipe)
+    before = sorted(p.name for p in tmp_path.iterdir())
+    done = run(*RELU, "--in", str(x), "--out", str(out))
+    assert done.returncode == 1
+    assert f"{out}: it is no regular file" in done.stderr
+    assert out.is_dir() or pipe.is_fifo()
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_replaces_the_file_behind_a_link(x: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out, link = tmp_path / "out", tmp_path / "link"
+    out.write_text("old")
+    link.symlink_to(out)
+    bystander = tmp_path / "out.tmp"
+    bystander.write_text("another's")
+    assert run(*RELU, "--in", str(x), "--out", str(link)).returncode == 0
+    assert link.is_symlink() and list(read(out)) == ["output"]
+    assert bystander.read_text() == "another's"
+    assert out.stat().st_mode & 0o777 == bystander.stat().st_mode & 0o777
+
+
+def test_a_folder_that_is_missing_is_named(x: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    done = run(*RELU, "--in", str(x), "--out", str(tmp_path / "none/out"))
+    assert done.returncode == 1
+    assert "none/out: No such file or directory" in done.stderr
+
+
 @pytest.mark.parametrize("inputs", ["default", "compat"])
 def test_makes_inputs_that_a_seed_repeats(inputs: str, tmp_path: pathlib.Path) -> None:
     files = [tmp_path / name for name in ("a", "b", "c")]
