@@ -2,9 +2,16 @@
 // compare it with upstream's Python.
 #include <ATen/core/grad_mode.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <iomanip>
 #include <iostream>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "conformance/safetensors.h"
 #include "conformance/task_library.h"
@@ -95,25 +102,75 @@ void list_tasks() {
   for (const std::string& name : task_names(tasks_folder())) {
     all.push_back(describe(load_task(tasks_folder(), name)));
   }
-  std::cout << all.dump(1) << "\n";
+  std::cout << all.dump(1) << std::endl;
+  if (!std::cout) throw std::runtime_error("cannot write the list to standard output");
+}
+
+// The smallest integer of a size, which may hold several; nothing if it holds other numbers.
+std::optional<int64_t> smallest(const Json& value) {
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (!value.is_array() || value.empty() || !value[0].is_number_integer()) return std::nullopt;
+  return std::ranges::min(value.get<std::vector<int64_t>>());
+}
+
+// No integer may be below what the task's own sets have of it, as long as that is 0 or 1: a
+// reference may divide by a stride, but pads by nothing.
+void check_integers(const Task& task, const SizeBytes& sizes) {
+  const Json chosen = task.fields.to_json(sizes);
+  for (const auto& [name, value] : chosen.items()) {
+    const std::optional<int64_t> least = smallest(value);
+    if (!least) continue;
+    int64_t limit = 1;
+    for (const SizeBytes* own : {&task.smoke, &task.odd, &task.full}) {
+      limit = std::min(limit, *smallest(task.fields.to_json(*own)[name]));
+    }
+    if (*least < limit) {
+      throw std::invalid_argument("size '" + name + "' must be at least " + std::to_string(limit) +
+                                  ", not " + std::to_string(*least));
+    }
+  }
+}
+
+// All tensors together must fit into this machine's memory, so that nothing overflows later.
+void check_tensors(const Task& task, const SizeBytes& sizes) {
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  double bytes = 0;
+  for (const TensorSpec& spec : task.tensors(sizes)) {
+    double here = static_cast<double>(c10::elementSize(spec.dtype));
+    for (int64_t extent : spec.shape) {
+      if (extent < 1) {
+        throw std::invalid_argument("these sizes leave '" + spec.name +
+                                    "' no elements; choose larger ones");
+      }
+      here *= static_cast<double>(extent);
+    }
+    bytes += here;
+  }
+  if (bytes > memory) {
+    std::ostringstream text;
+    text << std::setprecision(3) << "these sizes need " << bytes / 1e9
+         << " GB for inputs and outputs, and this machine has " << memory / 1e9
+         << " GB; choose smaller ones";
+    throw std::invalid_argument(text.str());
+  }
 }
 
 SizeBytes chosen_sizes(const Task& task, const std::vector<std::string>& settings) {
   SizeBytes sizes = task.full;
+  std::set<std::string> names;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos) {
       throw std::invalid_argument("--size takes NAME=VALUE, not '" + setting + "'");
     }
-    task.fields.set(sizes, setting.substr(0, equals), setting.substr(equals + 1));
-  }
-  for (const TensorSpec& spec : task.tensors(sizes)) {
-    for (int64_t extent : spec.shape) {
-      if (extent < 0) {
-        throw std::invalid_argument("these sizes give '" + spec.name + "' a negative dimension");
-      }
+    const std::string name = setting.substr(0, equals);
+    if (!names.insert(name).second) {
+      throw std::invalid_argument("--size " + name + " is given twice; give it once");
     }
+    task.fields.set(sizes, name, setting.substr(equals + 1));
   }
+  check_integers(task, sizes);
+  check_tensors(task, sizes);
   return sizes;
 }
 
@@ -125,11 +182,16 @@ at::Device chosen_device(const std::string& name) {
   return device.is_cuda() ? at::Device(at::kCUDA, 0) : device;
 }
 
+// As messages say it. Tasks have no uint8, but a file that somebody made may.
+std::string type_text(at::ScalarType type) {
+  return type == at::kByte ? "uint8" : dtype_name(type);
+}
+
 void check_tensor(const NamedSpec& wanted, const at::Tensor& given) {
   if (given.scalar_type() != wanted.spec.dtype) {
     throw std::invalid_argument("tensor '" + wanted.name + "' must be " +
                                 dtype_name(wanted.spec.dtype) + ", not " +
-                                c10::toString(given.scalar_type()));
+                                type_text(given.scalar_type()));
   }
   if (given.sizes() != c10::IntArrayRef(wanted.spec.shape)) {
     std::ostringstream text;
@@ -162,11 +224,23 @@ std::vector<at::Tensor> read_arguments(const Options& options,
   return arguments;
 }
 
+// Sizes may be such that only LibTorch knows what is wrong with them.
+std::vector<at::Tensor> call_reference(const Task& task, const SizeBytes& sizes,
+                                       const std::vector<at::Tensor>& arguments) {
+  try {
+    return task.reference(sizes, arguments);
+  } catch (const c10::Error& error) {
+    const std::string why = error.what_without_backtrace();
+    throw std::runtime_error("the reference cannot run with these sizes: " +
+                             why.substr(0, why.find('\n')));
+  }
+}
+
 void run_reference(const Options& options, const Task& task) {
   const SizeBytes sizes = chosen_sizes(task, options.sizes);
   const std::vector<NamedSpec> specs = file_names(task.tensors(sizes));
   const std::vector<at::Tensor> arguments = read_arguments(options, specs);
-  const std::vector<at::Tensor> results = task.reference(sizes, arguments);
+  const std::vector<at::Tensor> results = call_reference(task, sizes, arguments);
   std::vector<std::pair<std::string, at::Tensor>> outputs;
   for (const NamedSpec& named : specs) {
     if (named.spec.role != Role::output) continue;
@@ -174,6 +248,15 @@ void run_reference(const Options& options, const Task& task) {
     check_tensor(named, outputs.back().second);
   }
   write_safetensors(options.out, outputs);
+}
+
+// A sentence about a seed that a conversion would wrap around; empty if it is one.
+std::string what_is_no_seed(const std::string& text) {
+  uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && stop == end) return "";
+  return "takes a whole number from 0 to 2^64 - 1, not '" + text + "'";
 }
 
 void make_inputs(const Options& options, const Task& task) {
@@ -189,6 +272,25 @@ void make_inputs(const Options& options, const Task& task) {
     made.emplace_back(named.name, tensor);
   }
   write_safetensors(options.out, made);
+}
+
+// What would be ignored is refused: its user expects something of it.
+void check_combination(const CLI::App& app) {
+  const auto given = [&app](const char* name) { return app.count(name) > 0; };
+  const auto refuse = [&](const char* name, const std::string& with) {
+    if (given(name)) throw std::invalid_argument(with + "; leave out " + name);
+  };
+  if (given("--list")) {
+    for (const char* name : {"--task", "--size", "--in", "--out", "--make-inputs", "--inputs",
+                             "--device", "--contract"}) {
+      refuse(name, "--list prints every task and takes nothing else");
+    }
+  } else if (given("--make-inputs")) {
+    refuse("--in", "--make-inputs reads no file");
+    refuse("--contract", "--make-inputs computes nothing that a contract could bear on");
+  } else {
+    refuse("--inputs", "--inputs belongs to --make-inputs");
+  }
 }
 
 int run(const Options& options) {
@@ -225,7 +327,8 @@ int main(int argc, char** argv) {
   app.add_option("--in", options.in, "safetensors: input.K, param.<name>, buffer.<name>");
   app.add_option("--out", options.out, "safetensors to write: output or output.K, or inputs");
   app.add_option("--make-inputs", options.make_inputs,
-                 "write inputs and weights from this rng_seed");
+                 "write inputs and weights from this rng_seed")
+      ->check(CLI::Validator(kb::what_is_no_seed, "SEED"));
   app.add_option("--inputs", options.inputs, "which values --make-inputs writes")
       ->check(CLI::IsMember({"default", "compat"}));
   app.add_option("--device", options.device, "where to compute")
@@ -235,6 +338,7 @@ int main(int argc, char** argv) {
   app.add_flag("--list", options.list, "print every task as JSON");
   CLI11_PARSE(app, argc, argv);
   try {
+    kb::check_combination(app);
     return kb::run(options);
   } catch (const c10::Error& error) {
     std::cerr << "kb_reference: " << error.what_without_backtrace() << "\n";

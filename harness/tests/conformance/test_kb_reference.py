@@ -83,6 +83,27 @@ def test_lists_every_task_folder() -> None:
     ]
 
 
+def test_an_incomplete_list_is_an_error() -> None:
+    with open("/dev/full", "w") as full:  # written to only, never replaced
+        done = subprocess.run([PROGRAM, "--list"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert b"cannot write the list" in done.stderr
+
+
+def test_list_takes_nothing_else() -> None:
+    done = run("--list", "--task", "level1/019_relu")
+    assert done.returncode == 1 and done.stdout == ""
+    assert "leave out --task" in done.stderr
+
+
+@pytest.mark.parametrize("seed", ["-1", "x", "1.5", "99999999999999999999"])
+def test_a_seed_is_a_whole_number(seed: str, tmp_path: pathlib.Path) -> None:
+    done = run(*RELU, "--make-inputs", seed, "--out", str(tmp_path / "out"))
+    assert done.returncode != 0
+    assert "--make-inputs" in done.stderr and seed in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link to a pipe"])
 def test_only_files_are_replaced(kind: str, x: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Whatever else stands there (as root even a device) stays."""
@@ -139,7 +160,15 @@ def test_makes_inputs_that_a_seed_repeats(inputs: str, tmp_path: pathlib.Path) -
         (["--task", "level1/019_relu", "--size", "dims=3"], "no size is named 'dims'"),
         (["--task", "level1/019_relu", "--size", "dim=x"], "takes an integer"),
         (["--task", "level1/019_relu", "--size", "dim"], "NAME=VALUE"),
-        (["--task", "level1/019_relu", "--size", "dim=-3"], "negative"),
+        (["--task", "level1/019_relu", "--size", "dim=-3"], "'dim' must be at least 1, not -3"),
+        (["--task", "level1/019_relu", "--size", "dim=0"], "'dim' must be at least 1, not 0"),
+        (["--task", "level1/019_relu", "--size", "dim=999999999999"], "GB; choose smaller ones"),
+        (["--task", "level1/019_relu", "--size", f"dim={2**63 - 1}"], "GB; choose smaller ones"),
+        (["--task", "level1/042_max_pooling_2d", "--size", "stride=0"], "'stride' must be"),
+        (["--task", "level1/042_max_pooling_2d", "--size", "kernel_size=9999"], "leave 'y' no"),
+        ([*RELU, "--size", "dim=4"], "--size dim is given twice"),
+        ([*RELU, "--make-inputs", "3"], "leave out --in"),
+        ([*RELU, "--inputs", "compat"], "leave out --inputs"),
         ([], "--task"),
     ],
 )
@@ -157,7 +186,9 @@ def test_bad_arguments_are_named(
     [
         ({}, "lacks the tensor 'input.0'"),
         ({"input.0": ("F32", [3, 2], floats(*range(6)))}, "must have the shape"),
-        ({"input.0": ("F64", [2, 3], b"\0" * 48)}, "must be float32"),
+        ({"input.0": ("F64", [2, 3], b"\0" * 48)}, "must be float32, not float64"),
+        ({"input.0": ("I32", [2, 3], b"\0" * 24)}, "must be float32, not int32"),
+        ({"input.0": ("U8", [2, 3], b"\0" * 6)}, "must be float32, not uint8"),
         (
             {"input.0": ("F32", [2, 3], floats(*range(6))), "input.1": ("F32", [1], floats(1))},
             "'input.1'",
