@@ -36,15 +36,27 @@ def main(argv: list[str] | None = None) -> int:
         # A terminal without UTF-8 must not turn a report into a traceback.
         stream.reconfigure(errors="replace")
     try:
-        return args.run(args)
+        status = args.run(args)
+        sys.stdout.flush()  # here, where an error can still be told
+        return status
     except ReportError as e:
         print(f"kb-report: {e}", file=sys.stderr)
         return e.status
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return model.OK
+    except OSError as e:
+        _forget_output()
+        where = e.filename or "standard output"
+        print(f"kb-report: cannot write {where}: {e.strerror or e}", file=sys.stderr)
+        return model.USAGE
     except KeyboardInterrupt:
         return 130
+
+
+def _forget_output() -> None:
+    """Keep Python from writing at its end what could not be written before."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,7 +2,10 @@
 
 import gzip
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -485,10 +488,6 @@ def test_google_benchmark_export(tmp_path):
 
 
 def test_wrapper_script_runs_from_anywhere(tmp_path):
-    import os
-    import subprocess
-    import sys
-
     script = schema.SCHEMA_DIR.parent / "kb-report"
     link = tmp_path / "kb-report"
     link.symlink_to(script)
@@ -497,6 +496,21 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
         env={**os.environ, "KB_PYTHON": sys.executable},
     )  # fmt: skip
     assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+def test_output_that_cannot_be_written_is_one_sentence(tmp_path, buffered):
+    build = suite(tmp_path / "a", {0: 1.0})
+    command = [sys.executable, "-m", "kb_report", "rollup", "--build-dir", str(build.root)]
+    environment = {**os.environ, "PYTHONPATH": str(schema.SCHEMA_DIR.parent)}
+    if not buffered:
+        environment["PYTHONUNBUFFERED"] = "1"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment
+        )
+    assert done.returncode == 2
+    assert done.stderr == "kb-report: cannot write standard output: No space left on device\n"
 
 
 def test_a_report_finds_the_sources_that_it_does_not_carry(tmp_path, monkeypatch):
