@@ -17,6 +17,7 @@ _PATH = re.compile(r"(?<![\w./<+-])(?:[\w.+-]*/)+([\w.+-]+\.(?:cuh?|h|hpp|cpp|cc
 _LINES_PER_ERROR = 4
 _ERRORS_SHOWN = 6
 _LINE_LENGTH = 200
+NOT_WRITTEN = "not written"
 
 
 def trim_diagnostics(text: str | None, failed: bool) -> str:
@@ -98,6 +99,21 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def worst_element(worst: dict[str, Any] | None) -> dict[str, Any] | None:
+    """`worst` of a result with words for what JSON has no number for.
+
+    None where no element is meant: a write out of bounds, or a modified input, expects no value.
+    """
+    if not worst or "expected" not in worst:
+        return None
+    got, expected = worst.get("got"), worst["expected"]
+    words = {"nan": "nan", "unwritten": NOT_WRITTEN}
+    return worst | {
+        "expected": "a value that is not finite" if expected is None else expected,
+        "got": words.get(worst.get("reason"), "a value that is not finite") if got is None else got,
+    }
+
+
 def markdown(found: dict[str, Any]) -> str:
     """feedback.md: the same as text for a prompt."""
     verdict = found["verdict"] or STATE_WORDS.get(found["state"], found["state"])
@@ -106,17 +122,17 @@ def markdown(found: dict[str, Any]) -> str:
     if found["diagnostics"]:
         title = "Compiler errors" if found["verdict"] == "compile_error" else "Compiler messages"
         lines += [f"## {title}", "", *_fence(found["diagnostics"]), ""]
-    w = found["worst"]
+    w = worst_element(found["worst"])
     if w:
         index = ", ".join(map(str, w.get("index") or []))
-        lines += [
-            "## Worst element",
-            "",
-            f"Output {w.get('output')}[{index}] at set {w.get('set')}: expected "
-            f"{_short(w.get('expected'), 7)}, got {_short(w.get('got'), 7)}, allowed difference "
-            f"{_short(w.get('bound'))} ({w.get('reason')}).",
-            "",
-        ]
+        text = f"Output {w.get('output') or '-'}[{index}] at set {w.get('set') or '-'}: expected "
+        unwritten = w["got"] == NOT_WRITTEN
+        text += f"{_short(w['expected'], 7)}, {'' if unwritten else 'got '}{_short(w['got'], 7)}"
+        if w.get("bound") is not None:
+            text += f", allowed difference {_short(w['bound'])}"
+        if not unwritten and w.get("reason") not in (None, w["got"]):
+            text += f" ({w['reason']})"
+        lines += ["## Worst element", "", f"{text}.", ""]
     if found["sets"] and found["verdict"] == "incorrect":
         lines += ["| set | sizes | output | error | bound |", "|:--|:--|:--|--:|--:|"]
         for s in found["sets"]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kb_report import charts, compare, metrics, tables, validity, write
+from kb_report.feedback import worst_element
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
     JUDGED,
@@ -216,6 +217,7 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "words": result["verdict"].replace("_", " ") if judged else STATE_WORDS[c["state"]],
         "lanes": lanes,
         "sol": sol,
+        "worst": worst_element((result.get("correctness") or {}).get("worst")),
         "seconds": (result.get("build") or {}).get("seconds"),
         "check_seconds": sum(s.get("seconds") or 0 for s in sets) if sets else None,
         "difficulty": difficulty(c["level"], c["task"]),

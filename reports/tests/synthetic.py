@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
 import random
+import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,12 @@ def sha(text: str | bytes) -> str:
 
 def capability_digits(gpu: dict[str, Any] | None) -> str:
     return gpu["capability"].replace(".", "") if gpu else "90"
+
+
+def details(page: Path) -> dict[str, str]:
+    """The sections of all candidates that a page carries, by name."""
+    packed = re.search(r'id="details">([^<]+)<', page.read_text()).group(1)
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
 def tasks_of(level: int, count: int | None = None) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from kb_report import chromium, merge, model, rollup, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
-from synthetic import DIAGNOSTICS, BuildDir, full_suite, tasks_of
+from synthetic import DIAGNOSTICS, BuildDir, details, full_suite, tasks_of
 
 
 def suite(root, speedups, gpu="h200", run="m", **options):
@@ -341,6 +341,42 @@ def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):
     assert main(["feedback", str(build.root), right["name"]]) == 0
     text = capsys.readouterr().out
     assert "functional, not a GPU measurement" in text and "3.0" not in text
+
+
+@pytest.mark.parametrize(
+    ("worst", "sentence"),
+    [
+        ({"expected": 2.0, "got": None, "bound": 0.5, "reason": "nan"},
+         "expected 2, got nan, allowed difference 0.5."),
+        ({"expected": 2.0, "got": None, "bound": 0.5, "reason": "unwritten"},
+         "expected 2, not written, allowed difference 0.5."),
+        ({"expected": 2.0, "got": None, "bound": None, "reason": "value"},
+         "expected 2, got a value that is not finite (value)."),
+        ({"expected": None, "got": 3.0, "bound": 0.0, "reason": "value"},
+         "expected a value that is not finite, got 3, allowed difference 0 (value)."),
+        ({"expected": 60.0, "got": -1.0, "bound": 0.0, "reason": "integer"},
+         "expected 60, got -1, allowed difference 0 (integer)."),
+        ({"reason": "out_of_bounds"}, None),
+        ({"reason": "input_modified"}, None),
+    ],
+)  # fmt: skip
+def test_what_json_has_no_number_for_is_told_in_words(tmp_path, worst, sentence):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "incorrect")
+    at = {"set": "smoke", "output": "y"} | ({"index": [0, 7]} if sentence else {})
+    value["correctness"]["worst"] = at | worst
+    build.write(entry["result"], value)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / f"reports/feedback/seed/level1/{entry['task']}.md").read_text()
+    assert "None" not in text
+    assert ("## Worst element" in text) == bool(sentence)
+    assert sentence is None or f"Output y[0, 7] at set smoke: {sentence}" in text
+    page = details(build.root / "reports/index.html")[entry["name"]]
+    assert ("Worst element" in page) == bool(sentence)
+    got = "<dt>Got</dt><dd>-</dd>"
+    assert got not in page and "None" not in page
 
 
 def test_diagnostics_keep_what_matters():

@@ -1,10 +1,8 @@
 """The page: its structure as text, and its behaviour in a headless Chromium."""
 
-import base64
 import json
 import os
 import re
-import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import pytest
 
 from kb_report import chromium, page, schema
 from kb_report.cli import main
-from synthetic import BuildDir, full_suite, sha, tasks_of
+from synthetic import BuildDir, details, full_suite, sha, tasks_of
 
 pytest.importorskip("jinja2")
 
@@ -131,10 +129,7 @@ def test_details_say_how_it_was_measured(tmp_path):
     build.write(entry["result"], value)
     build.finish()
     assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    packed = re.search(
-        r'id="details">([^<]+)<', (build.root / "reports/index.html").read_text()
-    ).group(1)
-    text = json.loads(zlib.decompress(base64.b64decode(packed)))[entry["name"]]
+    text = details(build.root / "reports/index.html")[entry["name"]]
     assert "3 pairs of processes; measured twice; drift" in text
     assert "No graph lane: it cannot be captured" in text
     assert "Speed-up of each pair of processes in lane eager" in text
