@@ -12,12 +12,20 @@ from kb_report.occupancy import limit_of
 _ERROR = re.compile(r"\b(error|fatal|undefined|unsupported)\b", re.IGNORECASE)
 _WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
 _MESSAGE = re.compile(r"\b(error|warning|note|remark)\b\s*(#[\w-]+)?\s*:", re.IGNORECASE)
-# A path to a source file; not the one in an #include, which is the author's own text.
-_PATH = re.compile(r"(?<![\w./<+-])(?:[\w.+-]*/)+([\w.+-]+\.(?:cuh?|h|hpp|cpp|cc))\b")
+# Folders of where a line points to, and of files that are named by a path of the machine or of the
+# candidates. Not those of other names: "torch/extension.h" is the author's own text.
+_LOCATION = re.compile(r"^((?:In file included from|\s+from)?\s*)(?:[\w.+ -]*/)+(?=[\w.+-]+[(:]\d)")
+_FOLDERS = re.compile(
+    r"(?<![\w./<+-])(?:/|candidates/|level\d+/)(?:[\w.+-]+/)*(?=[\w.+-]+\.(?:cuh?|h|hpp|cpp|cc)\b)"
+)
 _LINES_PER_ERROR = 4
 _ERRORS_SHOWN = 6
 _LINE_LENGTH = 200
 NOT_WRITTEN = "not written"
+
+
+def _without_folders(line: str) -> str:
+    return _FOLDERS.sub("", _LOCATION.sub(r"\1", line))
 
 
 def trim_diagnostics(text: str | None, failed: bool) -> str:
@@ -26,7 +34,7 @@ def trim_diagnostics(text: str | None, failed: bool) -> str:
     Drops template backtraces, notes, directories and everything after the first few.
     """
     wanted = _ERROR if failed else _WARNING
-    lines = [_PATH.sub(r"\1", line)[:_LINE_LENGTH] for line in clean(text).splitlines()]
+    lines = [_without_folders(line)[:_LINE_LENGTH] for line in clean(text).splitlines()]
     kept: list[str] = []
     found = left = dropped = 0
     for line in lines:

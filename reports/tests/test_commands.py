@@ -391,6 +391,16 @@ def test_diagnostics_keep_what_matters():
         assert line.endswith("019_relu.cu(7): error: x") and "level1" not in line
     code = "error: here\n  7 | #include <cub/block.cuh> // a/b"
     assert trim_diagnostics(code, failed=True) == code
+    missing = "{}019_relu.cu:3:10: fatal error: torch/extension.h: No such file"
+    for folder in ("candidates/m/level1/", "/a/b/", "level1/019_relu/", ""):
+        line = trim_diagnostics(missing.format(folder), failed=True)
+        assert line == missing.format("")
+    for said in ('could not open source file "a/b.h"', "b.h is included", "no b.h in <a/b.h>"):
+        line = f"error: {said}"
+        assert trim_diagnostics(f"/x/y.cu(3): {line}", failed=True) == f"y.cu(3): {line}"
+    nested = "In file included from /x/y.h:7,\n                 from candidates/m/z.cu:1:\n"
+    trimmed = trim_diagnostics(f"{nested}/x/y.h:1:2: error: see /x/w.cuh", failed=True)
+    assert trimmed == "y.h:1:2: error: see w.cuh"
     assert trim_diagnostics("ptxas died", failed=True) == "ptxas died"
     assert trim_diagnostics(None, failed=True) == ""
     built = "a.cu(3): warning #177-D: variable x was declared\nnote: here\n"
