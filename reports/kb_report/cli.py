@@ -25,7 +25,7 @@ from kb_report import (
     upstream,
     write,
 )
-from kb_report.model import PRIMARY_LANE, ReportError, Suite
+from kb_report.model import PRIMARY_LANE, Problem, ReportError, Suite
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -161,27 +161,29 @@ def _size(text: str) -> tuple[int, int]:
 
 def _rollup(args: argparse.Namespace) -> int:
     suite = load.load_build_dir(args.build_dir)
-    suite.baselines = [upstream.read_baseline(path) for path in args.baseline]
+    upstream.add_baselines(suite, args.baseline)
     return publish(suite, args.out or args.build_dir / "reports")
 
 
 def _merge(args: argparse.Namespace) -> int:
-    suites = [merge.read_suite(path) for path in args.inputs]
-    labels = [str(path) for path in args.inputs]
-    merged = merge.merge(suites, labels, args.allow_mixed)
-    merged.baselines = [upstream.read_baseline(path) for path in args.baseline]
+    suites, problems = merge.read_suites(args.inputs)
+    merged = merge.merge(list(suites.values()), list(suites), args.allow_mixed)
+    merged.problems += problems
+    upstream.add_baselines(merged, args.baseline)
     return publish(merged, args.out)
 
 
 def _compare(args: argparse.Namespace) -> int:
-    doc = compare.compare(compare.sides_of(args.sides), args.lane, args.allow_mixed)
+    sides, problems = compare.sides_of(args.sides)
+    doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
     print(compare.text(doc))
+    _tell(problems)
     if args.out:
         write.write_atomic(args.out / "compare.json", write.as_json(doc))
         write.write_atomic(args.out / "compare.md", compare.markdown(doc))
         has_page = page.write_comparison(args.out / "compare.html", doc)
         print(f"\nreport: {args.out / ('compare.html' if has_page else 'compare.md')}")
-    return model.OK
+    return model.BAD_INPUT if problems else model.OK
 
 
 def _gate(args: argparse.Namespace) -> int:
@@ -301,11 +303,7 @@ def publish(suite: Suite, out: Path) -> int:
     print(tables.text(doc), flush=True)
     for note in suite.notes:
         print(f"\nnote: {model.one_line(note, 400)}")
-    for problem in suite.problems:
-        print(
-            f"bad input ({problem.kind}): {problem.path} {model.one_line(problem.message, 400)}",
-            file=sys.stderr,
-        )
+    _tell(suite.problems)
     if os.environ.get("DASHBOARD_TEST_FROM_CTEST"):
         print(measurements(doc))
     if not has_page:
@@ -314,6 +312,12 @@ def publish(suite: Suite, out: Path) -> int:
     if suite.problems:
         return model.BAD_INPUT
     return model.OK if has_page else model.NO_PAGE
+
+
+def _tell(problems: list[Problem]) -> None:
+    for p in problems:
+        text = f"bad input ({p.kind}): {p.path} {model.one_line(p.message, 400)}"
+        print(text, file=sys.stderr)
 
 
 def _append_step_summary(summary: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
     PRIMARY_LANE,
     REFUSED,
-    USAGE,
+    Problem,
     ReportError,
     Suite,
     natural_key,
@@ -44,18 +45,19 @@ class Side:
         return metrics.outcome(record, lane)
 
 
-def sides_of(arguments: list[str]) -> list[Side]:
+def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
     """Sides named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    Raises ReportError.
+    A path that cannot be used is named in the second list. Raises ReportError, also if fewer than
+    two sides are left.
     """
     sides: list[Side] = []
-    suites: dict[str, Suite] = {}
+    suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
     for argument in arguments:
         path, _, choice = argument.partition("#")
-        suite = suites.get(path)
+        suite = suites.get(str(Path(path)))
         if suite is None:
-            suite = suites[path] = merge.read_suite(Path(path))
+            continue
         run, _, sample = choice.partition("/")
         runs = [r for r in suite.runs() if suite.of(r)]
         if run and run not in runs:
@@ -63,9 +65,10 @@ def sides_of(arguments: list[str]) -> list[Side]:
         for name in [run] if run else runs:
             sides.append(_side(suite, path, name, sample or None))
     if len(sides) < 2:
-        raise ReportError("a comparison needs two runs or two reports", USAGE)
+        bad = "".join(f"; {p.path} {p.message}" for p in problems)
+        raise ReportError(f"a comparison needs two runs or two reports{bad}")
     _label(sides)
-    return sides
+    return sides, problems
 
 
 def _side(suite: Suite, path: str, run: str, sample: str | None) -> Side:
@@ -137,8 +140,15 @@ def _lane(result: dict[str, Any], lane: str) -> dict[str, Any]:
     return ((result.get("timing") or {}).get("lanes") or {}).get(lane) or {}
 
 
-def compare(sides: list[Side], lane: str = PRIMARY_LANE, allow_mixed: bool = False) -> dict:
+def compare(
+    sides: list[Side],
+    lane: str = PRIMARY_LANE,
+    allow_mixed: bool = False,
+    problems: Sequence[Problem] = (),
+) -> dict[str, Any]:
     """The comparison as a document; the first side is the base that others are held against.
+
+    problems: inputs that were left out, to be named in it.
 
     Raises ReportError with status REFUSED if the sides must not be mixed.
     """
@@ -158,6 +168,7 @@ def compare(sides: list[Side], lane: str = PRIMARY_LANE, allow_mixed: bool = Fal
         "time": rollup.now(),
         "lane": lane,
         "mixed": reasons,
+        "problems": [p.as_json() for p in problems],
         "across_machines": len(set(machines)) > 1,
         "sides": [
             {
@@ -419,6 +430,9 @@ def markdown(doc: dict[str, Any]) -> str:
     """The comparison for a pull request or a page of notes."""
     esc = write.escape_markdown
     lines = ["## " + " against ".join(esc(s["label"]) for s in doc["sides"]), ""]
+    lines += [
+        f"**Bad input:** {esc(p['path'])} {esc(p['message'], 300)}\n" for p in doc["problems"]
+    ]
     lines += [f"**Mixed:** {esc(r, 400)}\n" for r in doc["mixed"]]
     for level in doc["levels"]:
         lines += [f"### Level {level['level']} (N = {level['n']})", ""]

@@ -19,8 +19,8 @@ from kb_report.model import (
     NO_RESULT,
     STALE,
     VALIDITY_KEYS,
+    BadReport,
     Problem,
-    ReportError,
     Suite,
     candidate_key,
     machine_key,
@@ -184,18 +184,17 @@ class Current:
 def load_build_dir(build_dir: Path) -> Suite:
     """Read everything that a build directory holds.
 
-    Raises ReportError when there is no usable manifest.json; every other bad file becomes an
+    Raises BadReport when there is no usable manifest.json; every other bad file becomes an
     entry of `problems` and its candidate stays in the tables as not judged.
     """
+    path = build_dir / "manifest.json"
     try:
-        manifest = read_checked(build_dir / "manifest.json", "manifest", "a manifest")
+        manifest = read_checked(path, "manifest", "a manifest")
     except FileNotFoundError:
-        raise ReportError(
-            f"{build_dir}/manifest.json is missing: configure first, for example "
-            f"'cmake --preset {build_dir.name}'"
-        ) from None
+        why = f"is missing: configure first, for example 'cmake --preset {build_dir.name}'"
+        raise BadReport("unreadable", path, why) from None
     except BadFile as e:
-        raise ReportError(f"{build_dir}/manifest.json {e}; configure again") from None
+        raise BadReport(e.kind, path, f"{e}; configure again") from None
 
     problems: list[Problem] = []
     notes: list[str] = []

@@ -9,13 +9,13 @@ from typing import Any
 from kb_report import load, rollup, schema, validity
 from kb_report.load import BadFile
 from kb_report.model import (
-    BAD_INPUT,
     BAD_RESULT,
     BUILT_ONLY,
     JUDGED,
     NO_RESULT,
     REFUSED,
     STALE,
+    BadReport,
     Problem,
     ReportError,
     Suite,
@@ -33,7 +33,7 @@ _RANK = {NO_RESULT: 0, STALE: 1, BAD_RESULT: 2, BUILT_ONLY: 3, JUDGED: 4}
 def read_suite(path: Path) -> Suite:
     """Read a build directory, a report directory or a results.json.
 
-    Raises ReportError with status BAD_INPUT if it is none of them.
+    Raises BadReport if it is none of them.
     """
     if path.is_dir() and (path / "manifest.json").exists():
         return load.load_build_dir(path)
@@ -46,24 +46,39 @@ def read_suite(path: Path) -> Suite:
     try:
         doc = load.read_json(file)
     except FileNotFoundError:
-        raise ReportError(f"{file} does not exist", BAD_INPUT) from None
+        raise BadReport("unreadable", file, "does not exist") from None
     except BadFile as e:
-        raise ReportError(f"{file} {e}", BAD_INPUT) from None
+        raise BadReport(e.kind, file, str(e)) from None
     if not isinstance(doc, dict) or doc.get("kind") != rollup.KIND:
-        raise ReportError(f"{file} is not a results.json of kb-report", BAD_INPUT)
+        raise BadReport("foreign", file, "is not a results.json of kb-report")
     if doc.get("schema") != rollup.SCHEMA_VERSION:
-        raise ReportError(
-            f"{file} has schema {doc.get('schema')}, this program reads {rollup.SCHEMA_VERSION}",
-            BAD_INPUT,
-        )
+        version = f"has schema {doc.get('schema')}, this program reads {rollup.SCHEMA_VERSION}"
+        raise BadReport("schema", file, version)
     errors = schema.check(doc, "results") or _result_errors(doc)
     if errors:
-        raise ReportError(f"{file} is damaged: {'; '.join(errors[:3])}", BAD_INPUT)
+        raise BadReport("invalid", file, f"is damaged: {'; '.join(errors[:3])}")
     suite = rollup.suite_of(doc)
     suite.problems = [Problem(**p) for p in doc["problems"]]
     for c in suite.candidates:
         c["source_text"] = _source(c)
     return suite
+
+
+def read_suites(paths: list[Path]) -> tuple[dict[str, Suite], list[Problem]]:
+    """The suites of all paths that can be used, by path, and what is wrong with the others.
+
+    Raises ReportError, naming all of them, if none can be used.
+    """
+    suites: dict[str, Suite] = {}
+    problems: list[Problem] = []
+    for path in dict.fromkeys(paths):
+        try:
+            suites[str(path)] = read_suite(path)
+        except BadReport as e:
+            problems.append(e.problem)
+    if not suites:
+        raise ReportError("; ".join(f"{p.path} {p.message}" for p in problems))
+    return suites, problems
 
 
 def _source(record: dict[str, Any]) -> str | None:

@@ -71,6 +71,14 @@ class Problem:
         return {"kind": self.kind, "path": self.path, "message": self.message}
 
 
+class BadReport(ReportError):
+    """A report or build directory that cannot be used: named and left out where others remain."""
+
+    def __init__(self, kind: str, path: Path | str, message: str):
+        super().__init__(f"{path} {message}")
+        self.problem = Problem(kind, str(path), message)
+
+
 @dataclass
 class Suite:
     """Everything one report is about.

@@ -125,7 +125,8 @@ def _timing_lines(row: dict[str, Any], prefix: str) -> list[str]:
             f"fast_{p}_point {number(base['fast_p_point'][p])}" for p in ("1", "1.5", "2")
         )
         missing = f"; {len(base['missing'])} task(s) missing in it" if base["missing"] else ""
-        lines.append(f"{prefix}against {base['name']} ({base['hardware']}): {shown}{missing}")
+        where = f" ({base['hardware']})" if base["hardware"] else ""
+        lines.append(f"{prefix}against {base['name']}{where}: {shown}{missing}")
     return lines
 
 

@@ -9,14 +9,34 @@ from typing import Any
 
 from kb_report import metrics, write
 from kb_report.load import BadFile, read_json
-from kb_report.model import PRIMARY_LANE, ReportError, Suite, natural_key, task_facts, task_number
+from kb_report.model import (
+    PRIMARY_LANE,
+    Problem,
+    ReportError,
+    Suite,
+    natural_key,
+    task_facts,
+    task_number,
+)
 
 
-def read_baseline(path: Path) -> dict[str, Any]:
+def add_baselines(suite: Suite, paths: list[Path]) -> None:
+    """Read timing files of KernelBench into a suite; their damaged entries become problems."""
+    for path in paths:
+        baseline, bad = read_baseline(path)
+        suite.baselines.append(baseline)
+        if bad:
+            more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
+            text = f"has entries without a time, left out: {', '.join(bad[:5])}{more}"
+            suite.problems.append(Problem("invalid", str(path), text))
+
+
+def read_baseline(path: Path) -> tuple[dict[str, Any], list[str]]:
     """Read a timing file of KernelBench (results/timing/<hardware>/<baseline>.json).
 
-    Returns {"name", "hardware", "ms": {level: {problem id: mean time in ms}}}. Problems are
-    matched by their number, as upstream's ids are. Raises ReportError if it is no such file.
+    Returns {"name", "hardware", "ms": {level: {problem id: mean time in ms}}} and the names of
+    damaged entries. Problems are matched by their number, as upstream's ids are. Raises ReportError
+    if it is no such file.
     """
     try:
         value = read_json(path)
@@ -26,18 +46,21 @@ def read_baseline(path: Path) -> dict[str, Any]:
         raise ReportError(f"baseline {path} {e}") from None
     times: dict[int, dict[int, float]] = {}
     hardware: set[str] = set()
+    bad: list[str] = []
     levels = value.items() if isinstance(value, dict) else ()
     for level_name, problems in levels:
         m = re.fullmatch(r"level(\d+)", level_name)
         if not m or not isinstance(problems, dict):
+            bad.append(level_name)
             continue
         for problem, stats in problems.items():
-            number = re.match(r"(\d+)_", problem)
-            mean = stats.get("mean") if isinstance(stats, dict) else None
-            if number and isinstance(mean, (int, float)) and math.isfinite(mean) and mean > 0:
-                times.setdefault(int(m.group(1)), {})[int(number.group(1))] = float(mean)
-                if isinstance(stats.get("hardware"), str):
-                    hardware.add(stats["hardware"])
+            number, mean = re.match(r"(\d+)_", problem), _mean(stats)
+            if not number or mean is None:
+                bad.append(f"{level_name}/{problem}")
+                continue
+            times.setdefault(int(m.group(1)), {})[int(number.group(1))] = mean
+            if isinstance(stats.get("hardware"), str):
+                hardware.add(stats["hardware"])
     if not times:
         raise ReportError(
             f"baseline {path} is not a KernelBench timing file: it holds no "
@@ -47,7 +70,14 @@ def read_baseline(path: Path) -> dict[str, Any]:
         "name": f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem,
         "hardware": ", ".join(sorted(hardware)) or None,
         "ms": times,
-    }
+    }, bad
+
+
+def _mean(stats: Any) -> float | None:
+    """The mean time of an entry, None if it is no time."""
+    mean = stats.get("mean") if isinstance(stats, dict) else None
+    number = isinstance(mean, (int, float)) and not isinstance(mean, bool)
+    return float(mean) if number and math.isfinite(mean) and mean > 0 else None
 
 
 def row(

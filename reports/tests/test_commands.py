@@ -214,7 +214,7 @@ def test_merge_is_idempotent_and_independent_of_order(tmp_path):
     assert "several results" in want["notes"][0]
 
 
-def test_merge_refuses_other_machines_and_damaged_files(tmp_path, capsys):
+def test_merge_refuses_other_machines_and_contracts(tmp_path, capsys):
     a = suite(tmp_path / "a", {0: 1.0})
     b = suite(tmp_path / "b", {1: 1.0}, gpu="l40s")
     out = str(tmp_path / "out")
@@ -227,16 +227,47 @@ def test_merge_refuses_other_machines_and_damaged_files(tmp_path, capsys):
     c.write(entry, value)
     assert main(["merge", str(a.root), str(c.root), "--out", out]) == 3
     assert "different contracts (fp32, tf32)" in capsys.readouterr().err
-    for text in ("", "{", "[]", "{}", '{"kind": "kb_report.results", "schema": 0}'):
-        bad = tmp_path / "bad.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "empty"),
+        ("{", "truncated"),
+        ("[]", "foreign"),
+        ("{}", "foreign"),
+        ('{"kind": "kb_report.results", "schema": 0}', "schema"),
+        ('{"kind": "kb_report.results", "schema": 1}', "invalid"),
+        (None, "unreadable"),
+    ],
+)
+def test_merge_and_compare_leave_out_what_is_bad(tmp_path, capsys, text, kind):
+    a, b = (suite(tmp_path / x, {0: 1.0}) for x in "ab")
+    good, bad, out = [str(a.root), str(b.root)], tmp_path / "bad.json", tmp_path / "out"
+    if text is not None:
         bad.write_text(text)
-        assert main(["merge", str(a.root), str(bad), "--out", out]) == 1
+    assert main(["merge", str(bad), good[0], "--out", str(out)]) == 1
+    assert f"bad input ({kind}): {bad} " in capsys.readouterr().err
+    doc = json.loads((out / "results.json").read_text())
+    assert [(p["kind"], p["path"]) for p in doc["problems"]] == [(kind, str(bad))]
+    assert [c["state"] for c in doc["candidates"]] == ["judged"]
+    assert "bad.json" in (out / "index.html").read_text()
+    assert main(["compare", good[0], str(bad), good[1], "--out", str(out)]) == 1
+    assert f"bad input ({kind}): {bad} " in capsys.readouterr().err
+    for name in ("compare.json", "compare.md", "compare.html"):
+        assert "bad.json" in (out / name).read_text()
+    for command in (
+        ["merge", str(bad), "--out", str(tmp_path / "none")],
+        ["compare", good[0], str(bad)],
+        ["gate", good[0], "--against", str(bad)],
+    ):
+        assert main(command) == 2, "nothing can be said"
         err = capsys.readouterr().err
-        assert "bad.json" in err and "Traceback" not in err
-    assert main(["merge", str(tmp_path / "none"), "--out", out]) == 1
+        assert "bad.json" in err and len(err.splitlines()) == 1
+    assert not (tmp_path / "none").exists()
 
 
-def test_merge_refuses_a_damaged_report(tmp_path):
+def test_a_damaged_report_is_no_good_input(tmp_path):
     a = suite(tmp_path / "a", {0: 1.0})
     main(["rollup", "--build-dir", str(a.root)])
     doc = json.loads((a.root / "reports/results.json").read_text())
@@ -251,9 +282,9 @@ def test_merge_refuses_a_damaged_report(tmp_path):
         copy = json.loads(json.dumps(doc))
         change(copy)
         (tmp_path / "bad.json").write_text(json.dumps(copy))
-        with pytest.raises(model.ReportError) as e:
+        with pytest.raises(model.BadReport) as e:
             merge.read_suite(tmp_path / "bad.json")
-        assert e.value.status == 1
+        assert e.value.problem.kind == "invalid" and "is damaged" in e.value.problem.message
 
 
 def test_report_survives_the_round_trip(tmp_path):
@@ -454,6 +485,24 @@ def test_upstream_baseline_that_is_none(tmp_path, capsys, text):
     assert "b.json" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("mean", ["-1.0", "0", "NaN", '"x"', "null", "true", None])
+def test_a_damaged_entry_of_a_baseline_is_named(tmp_path, capsys, mean):
+    build = suite(tmp_path / "h200", {0: 1.0, 1: 1.0})
+    path = tmp_path / "fw" / "bl.json"
+    path.parent.mkdir()
+    entry = "3" if mean is None else f'{{"mean": {mean}}}'
+    path.write_text(f'{{"level1": {{"1_a.py": {{"mean": 2}}, "2_b.py": {entry}}}}}')
+    assert main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)]) == 1
+    captured = capsys.readouterr()
+    assert f"bad input (invalid): {path} has entries without a time" in captured.err
+    assert "level1/2_b.py" in captured.err and "level1/1_a.py" not in captured.err
+    assert "against fw/bl: fast_1_point 0.167" in captured.out and "None" not in captured.out
+    assert "<small>points only" in (build.root / "reports/index.html").read_text()
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    assert [p["path"] for p in doc["problems"]] == [str(path)]
+    assert schema.check(doc, "results") == []
+
+
 def upstream_analysis(results, timing, level, names, thresholds):
     """Upstream's scoring, re-derived from its documentation, on its own file formats."""
     rows = []
@@ -579,7 +628,7 @@ def test_a_kept_report_may_be_compressed(tmp_path, capsys):
     assert merge.read_suite(kept.parent).candidates[0]["name"] == build.candidates[0]["name"]
     for damaged, word in ((packed[:99], "truncated"), (b"{}", "not compressed"), (b"", "is empty")):
         kept.write_bytes(damaged)
-        assert main(["gate", str(kept), "--against", str(kept)]) == 1
+        assert main(["gate", str(kept), "--against", str(kept)]) == 2
         assert word in capsys.readouterr().err
 
 
