@@ -1,5 +1,5 @@
 # Set-up shared by quickstart and selftest: finds what is missing, says why it is needed, installs it.
-# Sourced; defines kb_setup, which sets KB_PRESET and leaves a configured build tree.
+# Sourced; defines kb_no_arguments and kb_setup, which sets KB_PRESET and leaves a configured build tree.
 # shellcheck shell=bash
 
 # Debian/Ubuntu packages: name|what proves it is there|why
@@ -22,6 +22,18 @@ kb_say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 kb_die() {
   printf '\nerror: %s\n' "$*" >&2
   exit 1
+}
+# kb_no_arguments "$@": prints the comment at the head of the program for -h or --help, refuses all else.
+kb_no_arguments() {
+  local program=tools/${0##*/}
+  [ $# -gt 0 ] || return 0
+  if [ $# -eq 1 ] && [[ $1 == -h || $1 == --help ]]; then
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$program"
+    exit 0
+  fi
+  printf 'usage: %s [-h|--help]; it takes no other arguments, only the environment that --help lists\n' \
+    "$program" >&2
+  exit 2
 }
 # A version as one number: 3.25.1 -> 3025
 kb_version() { printf '%s' "$1" | awk -F. '{print $1 * 1000 + $2}'; }

@@ -127,3 +127,15 @@ def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
     done = tree.run(command)
     assert done.returncode != 0
     assert "use a Python with: pip install torch==0.0.0" in done.stderr
+
+
+@pytest.mark.parametrize("tool", ["quickstart", "selftest"])
+def test_help_and_wrong_arguments_run_nothing(tree: Tree, tool: str) -> None:
+    for option in ("-h", "--help"):
+        done = tree.run([f"tools/{tool}", option])
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "KB_PRESET" in done.stdout and "== " not in done.stdout
+    for arguments in (["build"], ["--help", "x"]):
+        done = tree.run([f"tools/{tool}", *arguments])
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"usage: tools/{tool} ")
