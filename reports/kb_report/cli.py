@@ -295,8 +295,10 @@ def publish(suite: Suite, out: Path) -> int:
     summary = write.summary_md(doc)
     write.write_atomic(out / "summary.md", summary)
     write.write_atomic(out / "junit.xml", write.junit_xml(doc))
-    write_kernelbench(suite, out / "kernelbench")
-    write_feedback(suite, out / "feedback")
+    with write.new_folder(out / "kernelbench") as folder:
+        write_kernelbench(suite, folder)
+    with write.new_folder(out / "feedback") as folder:
+        write_feedback(suite, folder)
     _append_step_summary(summary)
     has_page = page.write_page(out / "index.html", suite, doc)
 

@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,25 @@ def write_atomic(path: Path, content: str | bytes, durable: bool = True) -> None
         if temporary:
             with contextlib.suppress(OSError):  # the original error is the one to tell
                 os.unlink(temporary)
+        raise ReportError(f"cannot write {path}: {e.strerror}") from None
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which then takes the place of `path` with all that is in it.
+
+    So nothing stays of what an earlier report wrote there. Raises ReportError.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as temporary:
+            fresh, old = Path(temporary, "new"), Path(temporary, "old")
+            fresh.mkdir()
+            yield fresh
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(path, old)
+            os.rename(fresh, path)
+    except OSError as e:
         raise ReportError(f"cannot write {path}: {e.strerror}") from None
 
 

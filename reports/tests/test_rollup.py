@@ -146,6 +146,22 @@ def test_files_agree_with_each_other_and_with_the_schema(hand):
     assert not [p for p in reports.iterdir() if p.name.startswith(".")]
 
 
+def test_nothing_stays_of_candidates_that_were_removed(hand):
+    assert rollup(hand)[0] == 0
+    folders = [hand.root / "reports" / name for name in ("feedback", "kernelbench")]
+    kept = sorted(p.name for p in (folders[0] / "seed/level1").iterdir())
+    for name, text in (("feedback/gone/level1/x.md", "old"), ("kernelbench/runs/gone/a.json", "")):
+        hand.write(f"reports/{name}", text)
+    hand.candidates.pop()
+    hand.finish()
+    assert rollup(hand)[0] == 0
+    assert [p.name for p in folders[0].iterdir()] == ["seed"]
+    assert sorted(p.name for p in (folders[0] / "seed/level1").iterdir()) == kept[:-2]
+    assert [p.name for p in (folders[1] / "runs").iterdir()] == ["seed_level1"]
+    assert not [p for p in (hand.root / "reports").iterdir() if p.name.startswith(".")]
+    assert folders[0].stat().st_mode == folders[0].parent.stat().st_mode
+
+
 def test_step_summary_is_appended(hand, monkeypatch, tmp_path):
     target = tmp_path / "step.md"
     target.write_text("before\n")
