@@ -76,7 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("compare", help="compare runs with runs, or GPUs with GPUs")
     p.add_argument(
         "sides", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
-        help=f"{source}; the first is the base; without #RUN all runs of it",
+        help=f"{source}; without #RUN all runs of it; the first is the base, of runs on further "
+        "machines the same run on an earlier one",
     )  # fmt: skip
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
     p.add_argument(

@@ -146,12 +146,13 @@ def compare(
     allow_mixed: bool = False,
     problems: Sequence[Problem] = (),
 ) -> dict[str, Any]:
-    """The comparison as a document; the first side is the base that others are held against.
+    """The comparison as a document; `_base` says which side each is held against.
 
     problems: inputs that were left out, to be named in it.
 
     Raises ReportError with status REFUSED if the sides must not be mixed.
     """
+    merge.require_lane([s.suite for s in sides], lane)
     reasons = mixed(sides, lane)
     if reasons and not allow_mixed:
         raise ReportError(
@@ -208,11 +209,26 @@ def _level(sides: list[Side], level: int, lane: str) -> dict[str, Any]:
         "functional": functional,
         "sides": summaries,
         "pairs": [
-            _pair(sides[0], sides[i], outcomes[0], outcomes[i], level, lane, functional)
+            _pair(sides[base], sides[i], outcomes[base], outcomes[i], level, lane, functional)
             for i in range(1, len(sides))
+            for base in [_base(sides, i)]
         ],
         "spread": _spread(sides, outcomes, tasks),
     }
+
+
+def _base(sides: list[Side], i: int) -> int:
+    """Which side the i-th is held against: an earlier one that differs in one thing, if there is one.
+
+    That is the same run and sample elsewhere, or else another run on the same machine.
+    """
+    side = sides[i]
+    for same in (lambda s: (s.run, s.sample) == (side.run, side.sample),
+                 lambda s: s.machine == side.machine):  # fmt: skip
+        for j in range(i):
+            if same(sides[j]):
+                return j
+    return 0
 
 
 def _timed(o: Outcome) -> bool:
@@ -370,34 +386,36 @@ def text(doc: dict[str, Any]) -> str:
         for pair in level["pairs"]:
             lines += _pair_text(pair)
         for run, spread in (level["spread"] or {}).items():
-            lines.append(
-                f"  {run} across machines: speed-ups of a task differ by a factor of "
-                f"{spread['pooled_factor']:.3f} (geometric standard deviation, "
-                f"{spread['tasks']} tasks)"
-            )
+            lines.append(f"  {_spread_text(run, spread)}")
     for r in doc["run_ranks"]:
-        shown = ", ".join(
-            f"{x['rank']}. {run} ({x['wins']})"
-            for run, x in sorted(r["ranks"].items(), key=lambda i: i[1]["rank"])
-        )
-        lines.append(f"rank by fast_1, level {r['level']}, {r['machine'].split(' | ')[0]}: {shown}")
+        machine = r["machine"].split(" | ")[0]
+        lines.append(f"rank by fast_1, level {r['level']}, {machine}: {_ranked(r)}")
     return "\n".join(lines)
 
 
+def _ranked(row: dict[str, Any]) -> str:
+    ranks = sorted(row["ranks"].items(), key=lambda i: i[1]["rank"])
+    return ", ".join(f"{x['rank']}. {run} ({x['wins']})" for run, x in ranks)
+
+
+def _spread_text(run: str, spread: dict[str, Any]) -> str:
+    return (
+        f"{run} across machines: speed-ups of a task differ by a factor of "
+        f"{spread['pooled_factor']:.3f} (geometric standard deviation, {spread['tasks']} tasks)"
+    )
+
+
+def _paired_text(test: dict[str, Any], a: str, b: str) -> str:
+    p = tables.p_value(test["p_value"])
+    return f"only {b} {test['only_b']}, only {a} {test['only_a']}, both {test['both']} ({p})"
+
+
 def _pair_text(pair: dict[str, Any]) -> list[str]:
-    c = pair["correct"]
-    lines = [
-        f"  {pair['b']} against {pair['a']}:",
-        f"    correct: only {pair['b']} {c['only_b']}, only {pair['a']} {c['only_a']}, "
-        f"both {c['both']} (p = {c['p_value']:.3g})",
-    ]
+    a, b = pair["a"], pair["b"]
+    lines = [f"  {b} against {a}:", f"    correct: {_paired_text(pair['correct'], a, b)}"]
     if "tasks" not in pair:
         return lines
-    f = pair["fast_1"]
-    lines.append(
-        f"    fast_1: only {pair['b']} {f['only_b']}, only {pair['a']} {f['only_a']}, "
-        f"both {f['both']} (p = {f['p_value']:.3g})"
-    )
+    lines.append(f"    fast_1: {_paired_text(pair['fast_1'], a, b)}")
     if not pair["tasks"]:
         return [*lines, "    no task is correct and timed in both"]
     g, v = pair["geo_mean_ratio"], pair["verdicts"]
@@ -434,41 +452,76 @@ def markdown(doc: dict[str, Any]) -> str:
         f"**Bad input:** {esc(p['path'])} {esc(p['message'], 300)}\n" for p in doc["problems"]
     ]
     lines += [f"**Mixed:** {esc(r, 400)}\n" for r in doc["mixed"]]
+    lines += [f"Lane {esc(doc['lane'])}.", ""]
+    lines += [
+        f"- {esc(s['label'])}: {esc(s['machine'])}, preset {esc(s['preset'])}" for s in doc["sides"]
+    ]
+    lines.append("")
     for level in doc["levels"]:
-        lines += [f"### Level {level['level']} (N = {level['n']})", ""]
-        head = ["", "judged", "correct", "fast<sub>0</sub>"]
+        lines += _level_markdown(level)
+    if doc["run_ranks"]:
+        lines += [
+            "### Ranks by fast<sub>1</sub>",
+            "",
+            "| level | machine | runs |",
+            "|--:|:--|:--|",
+        ]
+        lines += [
+            f"| {r['level']} | {esc(r['machine'])} | {esc(_ranked(r), 400)} |"
+            for r in doc["run_ranks"]
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _level_markdown(level: dict[str, Any]) -> list[str]:
+    esc = write.escape_markdown
+    lines = [f"### Level {level['level']} (N = {level['n']})", ""]
+    head = ["", "judged", "correct", "fast<sub>0</sub>"]
+    if not level["functional"]:
+        head += [f"fast<sub>{p:g}</sub>" for p in THRESHOLDS[1:]] + ["geo-mean"]
+    lines += ["| " + " | ".join([*head, "rank"]) + " |", "|:--|" + "--:|" * len(head)]
+    for s in level["sides"]:
+        cells = [esc(s["label"]), str(s["judged"]), str(s["correct"])]
+        cells.append(tables.number(s["fast_0"]))
         if not level["functional"]:
-            head += [f"fast<sub>{p:g}</sub>" for p in THRESHOLDS[1:]] + ["geo-mean"]
-        lines += ["| " + " | ".join([*head, "rank"]) + " |", "|:--|" + "--:|" * len(head)]
-        for s in level["sides"]:
-            cells = [esc(s["label"]), str(s["judged"]), str(s["correct"])]
-            cells.append(tables.number(s["fast_0"]))
-            if not level["functional"]:
-                cells += [tables.number(s["fast_p"][f"{p:g}"]["value"]) for p in THRESHOLDS[1:]]
-                cells.append(tables.number(s["geo_mean_speedup_correct"]))
-            lines.append("| " + " | ".join([*cells, str(s["rank"])]) + " |")
-        for pair in level["pairs"]:
-            lines += ["", *_pair_markdown(pair)]
-        lines.append("")
-    return "\n".join(lines)
+            cells += [tables.number(s["fast_p"][f"{p:g}"]["value"]) for p in THRESHOLDS[1:]]
+            cells.append(tables.number(s["geo_mean_speedup_correct"]))
+        lines.append("| " + " | ".join([*cells, str(s["rank"])]) + " |")
+    lines += [f"\n{esc(_spread_text(run, x), 400)}" for run, x in (level["spread"] or {}).items()]
+    for pair in level["pairs"]:
+        lines += ["", *_pair_markdown(pair)]
+    return [*lines, ""]
 
 
 def _pair_markdown(pair: dict[str, Any]) -> list[str]:
     esc = write.escape_markdown
+    a, b = esc(pair["a"]), esc(pair["b"])
+    words = [f"correct: {_paired_text(pair['correct'], a, b)}"]
+    if "tasks" in pair:
+        words.append(f"faster than the baseline: {_paired_text(pair['fast_1'], a, b)}")
     if not pair.get("tasks"):
-        return []
+        return [f"**{b} against {a}**: {'; '.join(words)}."]
+    v = pair["verdicts"]
+    words.append(
+        f"geo-mean ratio of speed-ups {interval(pair['geo_mean_ratio'])} over "
+        f"{len(pair['tasks'])} tasks ({v['faster']} faster, {v['undecided']} undecided, "
+        f"{v['slower']} slower; rank agreement {tables.number(pair['kendall_tau'], 2)})"
+    )
+    if not pair["same_machine"]:
+        words.append(f"geo-mean ratio of times {interval(pair['geo_mean_time_ratio'])}")
+    more = "" if pair["same_machine"] else " time ratio |"
     lines = [
-        f"{esc(pair['b'])} over {esc(pair['a'])}: geo-mean ratio "
-        f"{interval(pair['geo_mean_ratio'])} over {len(pair['tasks'])} tasks.",
+        f"**{b} against {a}**: {'; '.join(words)}.",
         "",
         f"<details><summary>{len(pair['tasks'])} tasks</summary>\n",
-        f"| task | {esc(pair['a'])} | {esc(pair['b'])} | ratio | interval | rank |",
-        "|:--|--:|--:|--:|:--|:--|",
+        f"| task | {a} | {b} | ratio | interval | rank |{more}",
+        "|:--|--:|--:|--:|:--|:--|" + ("--:|" if more else ""),
     ]
-    lines += [
-        f"| {esc(r['task'])} | {r['a']:.3f} | {r['b']:.3f} | {r['ratio']:.3f} | "
-        f"{r['ci_lo']:.3f} – {tables.number(r['ci_hi'])} {r['verdict']} | "
-        f"{r['rank_a']} → {r['rank_b']} |"
-        for r in pair["tasks"]
-    ]
+    for r in pair["tasks"]:
+        more = "" if pair["same_machine"] else f" {r['time_ratio']:.3f} |"
+        lines.append(
+            f"| {esc(r['task'])} | {r['a']:.3f} | {r['b']:.3f} | {r['ratio']:.3f} | "
+            f"{r['ci_lo']:.3f} – {tables.number(r['ci_hi'])} {r['verdict']} | "
+            f"{r['rank_a']} → {r['rank_b']} |{more}"
+        )
     return [*lines, "\n</details>"]

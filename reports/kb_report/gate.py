@@ -6,7 +6,7 @@ import math
 from statistics import NormalDist
 from typing import Any
 
-from kb_report import merge, metrics, stats
+from kb_report import merge, metrics, stats, tables
 from kb_report.model import JUDGED, PRIMARY_LANE, REFUSED, STATE_WORDS, ReportError, Suite
 
 
@@ -25,6 +25,7 @@ def gate(
     `tolerance` (a share) with a Holm-adjusted one-sided p-value below `alpha`. Raises ReportError
     with status REFUSED if machine, harness or tasks differ.
     """
+    merge.require_lane([base, current], lane)
     reasons = merge.differences([base, current], ["base", "current"], same_machine=True)
     if reasons and not allow_mixed:
         raise ReportError(f"refused to gate: {'; '.join(reasons)}", REFUSED)
@@ -105,7 +106,7 @@ def text(found: dict[str, Any]) -> str:
     lines += [f"LOST    {r['name']}: passed, now {r['now']}" for r in found["lost"]]
     lines += [
         f"SLOWER  {r['name']}: {r['before']:.3f}x -> {r['after']:.3f}x "
-        f"(x{r['ratio']:.3f}, p = {r['p_adjusted']:.2g})"
+        f"(x{r['ratio']:.3f}, {tables.p_value(r['p_adjusted'])})"
         for r in found["slower"]
     ]
     n = found["regressions"]

@@ -141,6 +141,14 @@ def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> l
     return found
 
 
+def require_lane(suites: list[Suite], lane: str) -> None:
+    """Raise ReportError, naming the lanes that there are, if none of the suites has this one."""
+    timings = [(c["result"] or {}).get("timing") or {} for s in suites for c in s.candidates]
+    lanes = sorted({name for t in timings for name in t.get("lanes") or {}})
+    if lanes and lane not in lanes:
+        raise ReportError(f"there are no times in lane {lane}; the lanes are {', '.join(lanes)}")
+
+
 def _chosen_sizes(suite: Suite) -> list[str]:
     """What scaled-down sizes were chosen by, such as 24g; their names are full@24g."""
     timings = [(c.get("result") or {}).get("timing") or {} for c in suite.candidates]

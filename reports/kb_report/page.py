@@ -66,6 +66,7 @@ def environment() -> Any:
     filters = {
         "share": tables.number,
         "interval": compare.interval,
+        "p_value": tables.p_value,
         "percent": lambda v: f"{100 * v:.0f}",
         "num": _number,
         "bytes": _bytes,

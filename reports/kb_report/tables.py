@@ -33,6 +33,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def p_value(p: float) -> str:
+    """`p = 0.012`; below 1e-9 only that, since no approximation holds there."""
+    return f"p = {p:.2g}" if p >= 1e-9 else "p < 1e-9"
+
+
 def grid(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
     """Rows as aligned columns: the first to the left, the others to the right."""
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]

@@ -85,6 +85,51 @@ def test_compare_gpus(tmp_path, capsys):
     assert "Ranks by fast" in (out / "compare.html").read_text()
 
 
+def test_each_side_is_held_against_its_own_run(tmp_path, capsys):
+    builds = []
+    for gpu in ("h200", "l40s"):
+        build = BuildDir(tmp_path / gpu, gpu=gpu)
+        runs = ("seed", "m", "only") if gpu == "l40s" else ("seed", "m")
+        for run in runs:
+            for task, speedup in zip(build.levels[1], (1.0, 2.0)):
+                value = speedup * (1.25 if gpu == "l40s" else 1) * (2 if run == "m" else 1)
+                build.result(build.add(task, run=run), "pass", value)
+        builds.append(str(build.finish()))
+    out = tmp_path / "out"
+    assert main(["compare", *builds, "--out", str(out)]) == 0
+    doc = json.loads((out / "compare.json").read_text())
+    pairs = {p["b"]: p for p in doc["levels"][0]["pairs"]}
+    assert {b: p["a"] for b, p in pairs.items()} == {
+        "m NVIDIA H200": "seed NVIDIA H200",
+        "seed NVIDIA L40S": "seed NVIDIA H200",
+        "m NVIDIA L40S": "m NVIDIA H200",
+        "only NVIDIA L40S": "seed NVIDIA L40S",
+    }
+    assert pairs["m NVIDIA L40S"]["geo_mean_ratio"]["value"] == pytest.approx(1.25)
+    text = (out / "compare.md").read_text()
+    for words in (
+        "Lane eager.",
+        "- m NVIDIA L40S: NVIDIA L40S \\| 580.1 \\| 13.0, preset l40s",
+        "**m NVIDIA H200 against seed NVIDIA H200**: correct: only m NVIDIA H200 0, only seed",
+        "(p = 1)",
+        "geo-mean ratio of times",
+        "| time ratio |".removeprefix("|"),
+        "m across machines: speed-ups of a task differ by a factor of 1.171",
+        "| 1 | NVIDIA H200 \\| 580.1 \\| 13.0 | 1. m (2), 2. seed (1) |",
+        "rank agreement 1.00",
+    ):
+        assert words in text, words
+
+
+@pytest.mark.parametrize("command", ["compare", "gate"])
+def test_a_lane_that_nobody_has_is_told_with_those_that_there_are(tmp_path, capsys, command):
+    root = str(suite(tmp_path / "a", {0: 1.0}).root)
+    others = ["--against", root] if command == "gate" else [root]
+    assert main([command, root, *others, "--lane", "foo"]) == 2
+    err = capsys.readouterr().err
+    assert err == "kb-report: there are no times in lane foo; the lanes are eager\n"
+
+
 def test_compare_uses_one_lane_throughout(tmp_path):
     builds = [suite(tmp_path / x, {0: 2.0}) for x in "ab"]
     for build, ms in zip(builds, (3.0, 6.0)):
@@ -304,6 +349,7 @@ def test_report_survives_the_round_trip(tmp_path):
         ({0: 1.5, 1: 1.0}, {0: 1.5, 1: 1.0}, 0, "no significant"),
         ({0: 1.5}, {0: 1.49}, 0, "no significant"),
         ({0: 1.5}, {0: 1.3}, 1, "SLOWER"),
+        ({0: 1.5}, {0: 0.1}, 1, "p < 1e-9"),
         ({0: 1.5}, {0: "incorrect"}, 1, "now incorrect"),
         ({0: 1.5}, {}, 1, "now not provided"),
         ({0: 1.5}, {0: None}, 1, "not judged (no result)"),
