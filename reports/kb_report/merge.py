@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -202,10 +203,19 @@ def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> 
         ),
         notes=sorted(notes),
         validity=validity.merged(s.validity for s in suites),
+        time=max((t for s in suites for t in _times(s)), default=None),
     )
     for s in sorted(suites, key=_canonical):
         merged.machines |= s.machines
     return merged
+
+
+def _times(suite: Suite) -> list[str]:
+    """When a report was made; of a build directory, which tells no time, when it judged."""
+    if suite.time:
+        return [suite.time]
+    times = [(c["result"] or {}).get("time") or "" for c in suite.candidates]
+    return [t for t in times if re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}Z", t)]
 
 
 def _canonical(suite: Suite) -> str:

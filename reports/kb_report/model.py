@@ -87,6 +87,7 @@ class Suite:
     candidates: records as described in reports/schema/results.schema.json, sorted by name.
     machines: fingerprint key -> {"host", "gpu", "torch"} for every machine that judged.
     validity: for tasks that were assessed, VALIDITY_KEYS of their records.
+    time: when the report was made that this was read from, None for a build directory.
     """
 
     backend: str
@@ -101,6 +102,7 @@ class Suite:
     notes: list[str] = field(default_factory=list)
     baselines: list[dict[str, Any]] = field(default_factory=list)
     validity: list[dict[str, Any]] = field(default_factory=list)
+    time: str | None = None
 
     def runs(self) -> list[str]:
         """Names of the runs, the shipped seed first."""

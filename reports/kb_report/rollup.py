@@ -36,7 +36,7 @@ def document(suite: Suite) -> dict[str, Any]:
         "schema": SCHEMA_VERSION,
         "kind": KIND,
         "generator": {"name": "kb-report", "version": __version__},
-        "time": now(),
+        "time": suite.time or now(),
         "preset": suite.preset,
         "backend": suite.backend,
         "functional": suite.backend != "cuda",
@@ -69,6 +69,7 @@ def suite_of(doc: dict[str, Any]) -> Suite:
         machines=doc["machines"],
         notes=list(doc["notes"]),
         validity=list(doc.get("validity", [])),  # reports of before it was kept have none
+        time=doc["time"],
     )
 
 

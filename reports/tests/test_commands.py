@@ -227,10 +227,10 @@ def test_compare_on_cpu_shows_verdicts_only(tmp_path, capsys):
 def results_of(path):
     doc = json.loads((path / "results.json").read_text())
     assert schema.check(doc, "results") == []
-    return {k: v for k, v in doc.items() if k != "time"}
+    return doc
 
 
-def test_merge_is_idempotent_and_independent_of_order(tmp_path):
+def test_merge_is_idempotent_and_independent_of_order(tmp_path, monkeypatch):
     shards = [
         suite(tmp_path / "s1", {0: 1.0, 1: 2.0, 4: None}),
         suite(tmp_path / "s2", {2: 0.5, 3: "incorrect"}),
@@ -244,6 +244,7 @@ def test_merge_is_idempotent_and_independent_of_order(tmp_path):
         assert main(["merge", *(paths[i] for i in order), "--out", str(tmp_path / name)]) == 0
     want = results_of(tmp_path / "a")
     assert results_of(tmp_path / "b") == want and results_of(tmp_path / "c") == want
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")  # a later day
     again = [str(tmp_path / "a"), paths[1], str(tmp_path / "b/results.json"), paths[0]]
     assert main(["merge", *again, "--out", str(tmp_path / "d")]) == 0
     assert results_of(tmp_path / "d") == want
@@ -257,6 +258,8 @@ def test_merge_is_idempotent_and_independent_of_order(tmp_path):
     ]
     assert 2.5 in speedups and 2.0 not in speedups, "the newest result counts"
     assert "several results" in want["notes"][0]
+    assert want["time"] == "2026-02-01T00:00:00Z", "when the newest was judged"
+    assert "2026-02-01 00:00 UTC" in (tmp_path / "d/index.html").read_text()
 
 
 def test_merge_refuses_other_machines_and_contracts(tmp_path, capsys):
