@@ -23,6 +23,7 @@ from kb_report.model import (
     Problem,
     Suite,
     candidate_key,
+    category,
     machine_key,
 )
 
@@ -261,6 +262,12 @@ def load_build_dir(build_dir: Path) -> Suite:
         slots.add(slot)
         suite.candidates.append(_load_candidate(entry, current, suite))
     _check_leftovers(build_dir, manifest, suite, names)
+    changed = [c["name"] for c in suite.candidates if c["source_changed"]]
+    if changed:
+        notes.append(
+            f"the source of {len(changed)} candidate(s) is no longer the one that was judged "
+            f"(build and judge again): {_first_of(changed)}"
+        )
     _load_validity(current, suite)
     suite.candidates.sort(key=candidate_key)
     if len(suite.machines) > 1:
@@ -305,7 +312,7 @@ def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> di
     source = current.source(entry)
     record: dict[str, Any] = {
         **{k: entry[k] for k in ("name", "run", "sample", "level", "task")},
-        "category": None,
+        "category": category(entry),
         "source": entry["source"],
         "state": NO_RESULT,
         "reason": None,
@@ -333,7 +340,7 @@ def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> di
     suite.machines.setdefault(key, machine)
     said = result["hashes"].get("source")
     record |= {
-        "category": result.get("category"),
+        "category": result.get("category") or record["category"],
         "state": JUDGED,
         "machine": key,
         "result": result,
@@ -404,11 +411,14 @@ def _load_validity(current: Current, suite: Suite) -> None:
             else:
                 stale.append(task)
     if stale:
-        shown = ", ".join(stale[:8]) + (" \u2026" if len(stale) > 8 else "")
         suite.notes.append(
             f"the validity of {len(stale)} task(s) was assessed before they or the rule changed "
-            f"and is left out (ctest -L validity assesses it): {shown}"
+            f"and is left out (ctest -L validity assesses it): {_first_of(stale)}"
         )
+
+
+def _first_of(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (" \u2026" if len(names) > 8 else "")
 
 
 def _check_leftovers(
@@ -436,8 +446,7 @@ def _check_leftovers(
         else:
             leftovers.append(value["name"])
     if leftovers:
-        shown = ", ".join(leftovers[:8]) + (" \u2026" if len(leftovers) > 8 else "")
         suite.notes.append(
             f"{len(leftovers)} result(s) of candidates that are no longer configured were left "
-            f"out: {shown}"
+            f"out: {_first_of(leftovers)}"
         )

@@ -159,6 +159,11 @@ def task_facts(level: int, task: str) -> dict[str, Any]:
     return _facts().get((level, task), {})
 
 
+def category(record: dict[str, Any]) -> str | None:
+    """The category of a candidate's task, for results that do not say it."""
+    return task_facts(record["level"], record["task"]).get("category")
+
+
 DIFFICULTIES = (
     "1 operator",
     "2-4 operators",

@@ -14,6 +14,7 @@ from kb_report.model import (
     PRIMARY_LANE,
     STATE_WORDS,
     Suite,
+    category,
     difficulty,
     natural_key,
 )
@@ -62,7 +63,10 @@ def suite_of(doc: dict[str, Any]) -> Suite:
         levels={
             int(k): v["tasks"] for k, v in sorted(doc["levels"].items(), key=lambda i: int(i[0]))
         },
-        candidates=[{**c, "source_text": None} for c in doc["candidates"]],
+        candidates=[
+            {**c, "category": c["category"] or category(c), "source_text": None}
+            for c in doc["candidates"]
+        ],
         runs_info={r["run"]: r["info"] for r in doc["runs"] if r["info"]},
         harness=doc["harness"],
         machine=doc["machine"],

@@ -9,6 +9,7 @@ import pytest
 
 from kb_report import metrics, model, schema
 from kb_report.cli import main
+from kb_report.rollup import suite_of
 from synthetic import BuildDir, sha, tasks_of
 
 
@@ -242,6 +243,37 @@ def test_fresh_compile_error_without_module_hash_counts(tmp_path):
     build.finish()
     row = row_of(rollup(build)[1])
     assert (row["judged"], row["compiled"]) == (1, 0)
+
+
+def test_a_source_that_changed_after_judging_is_noted(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200")
+    entry, other = (build.add(t) for t in build.levels[1][:2])
+    build.result(entry, "pass", 2.0)
+    build.result(other, "pass", 2.0)
+    build.finish()
+    assert rollup(build)[1]["notes"] == []
+    (build.source_dir / entry["source"]).write_text("// edited, not built yet")
+    capsys.readouterr()
+    doc = rollup(build)[1]
+    assert doc["candidates"][0]["source_changed"]
+    note = "the source of 1 candidate(s) is no longer the one that was judged"
+    assert doc["notes"] == [f"{note} (build and judge again): {entry['name']}"]
+    assert f"note: {note}" in capsys.readouterr().out
+    assert f"- note: {note}" in (build.root / "reports/summary.md").read_text()
+
+
+def test_whatever_has_no_result_has_a_category_all_the_same(tmp_path):
+    build = BuildDir(tmp_path / "h200", levels={1: ["019_relu", "023_softmax", "040_layer_norm"]})
+    failed, _, judged = (build.add(t) for t in build.levels[1])
+    build.result(failed, "compile_error", category=None)
+    build.result(judged, "pass", category="of the result")
+    build.finish()
+    doc = rollup(build)[1]
+    want = ["Activation", model.task_facts(1, "023_softmax")["category"], "of the result"]
+    assert [c["category"] for c in doc["candidates"]] == want
+    for c in doc["candidates"]:
+        c["category"] = None  # as in reports of before
+    assert suite_of(doc).candidates[0]["category"] == "Activation"
 
 
 def test_results_of_an_older_task_are_stale(tmp_path):
