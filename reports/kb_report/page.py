@@ -35,6 +35,8 @@ SOURCE_BYTES = 24_000
 DIAGNOSTICS_BYTES = 6_000
 PAGE_TEXT_BYTES = 600_000
 
+NEAR_1 = (0.9, 1.1)
+
 VERDICT_MEANING = {
     "incorrect": "an output was outside its bound, not written, or an input was modified",
     "compile_error": "the file did not compile",
@@ -71,6 +73,7 @@ def environment() -> Any:
         "num": _number,
         "bytes": _bytes,
         "times": _times,
+        "ratio": _ratio,
         "ms": _milliseconds,
         "limit": lambda v, form: "\u221e" if v is None else form % v,
         "clean": clean,
@@ -173,8 +176,27 @@ def _number(value: Any) -> str:
 
 
 def _times(value: float | None) -> str:
-    """A speed-up with three digits."""
-    return "-" if value is None else f"{value:#.3g}".rstrip(".") + "\u00d7"
+    """A speed-up with three digits, or those that `_ratio` shows."""
+    if value is None:
+        return "-"
+    near = NEAR_1[0] <= value <= NEAR_1[1]
+    return (_ratio(value) if near else f"{value:#.3g}".rstrip(".")) + "\u00d7"
+
+
+def _ratio(value: float | None) -> str:
+    """A speed-up or its limit with two decimals, near 1 with three: 1.00 to 1.00 tells nothing."""
+    if value is None:
+        return "\u221e"
+    return f"{value:.3f}" if NEAR_1[0] <= value <= NEAR_1[1] else f"{value:.2f}"
+
+
+def _remarks(lane: dict[str, Any]) -> str:
+    """What is special about how a lane was measured."""
+    pairs = lane.get("pairs") or 0
+    found = [f"{pairs} pairs of processes"] if pairs > 1 else []
+    found += ["measured twice"] if lane.get("second_look") else []
+    found += [", ".join(lane["anomalies"])] if lane.get("anomalies") else []
+    return "; ".join(found)
 
 
 def _bytes(value: int | None) -> str:
@@ -207,6 +229,7 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
                 **timing["lanes"][name],
                 "verdict": write.verdict_at(o, 1.0),
                 "bar": charts.interval_bar(o.speedup, o.lo, o.hi),
+                "remarks": _remarks(timing["lanes"][name]),
             }
     sets = (result.get("correctness") or {}).get("sets") or []
     sol = (timing.get("speed_of_light") or {}).get("fraction") if lanes else None

@@ -114,7 +114,7 @@ def test_lanes_stand_beside_each_other(two_runs):
     doc = json.loads((two_runs.parent / "results.json").read_text())
     row = doc["runs"][0]["levels"][0]["samples"][0]
     eager, graph = (row["lanes"][x]["geo_mean_speedup_correct"] for x in ("eager", "graph"))
-    assert eager != graph and f"{eager:#.3g}×" in text and f"{graph:#.3g}×" in text
+    assert eager != graph and page._times(eager) in text and page._times(graph) in text
 
 
 def test_details_say_how_it_was_measured(tmp_path):
@@ -134,6 +134,74 @@ def test_details_say_how_it_was_measured(tmp_path):
     assert "No graph lane: it cannot be captured" in text
     assert "Speed-up of each pair of processes in lane eager" in text
     assert text.count("<circle") == 3
+
+
+def one_candidate(root, verdict="pass", speedup=None, **changes):
+    """A page with one candidate, as text, and its opened section."""
+    build = BuildDir(root)
+    entry = build.add(build.levels[1][0])
+    build.result(entry, verdict, speedup, **changes)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    file = build.root / "reports/index.html"
+    return build, file.read_text(), details(file)[entry["name"]]
+
+
+def test_near_1_there_are_three_decimals(tmp_path):
+    _, text, _ = one_candidate(tmp_path / "a", speedup=1.0, half=0.004)
+    assert "<b>1.000×</b><small>0.996 – 1.004<" in text
+    _, text, _ = one_candidate(tmp_path / "b", speedup=2.0, half=0.004)
+    assert "<b>2.00×</b><small>1.99 – 2.01<" in text
+    assert [page._times(v) for v in (0.5, 0.95, 1.05, 25.0)] == [
+        "0.500×",
+        "0.950×",
+        "1.050×",
+        "25.0×",
+    ]
+
+
+def test_a_page_names_no_file_that_may_not_lie_beside_it(tmp_path):
+    _, text, _ = one_candidate(tmp_path / "a")
+    assert "the report's results.json" in text
+    assert "results.csv" not in text and "next to this file" not in text
+
+
+def test_details_leave_out_what_is_empty(tmp_path):
+    build, _, section = one_candidate(tmp_path / "a", speedup=2.0)
+    assert "<h4>Correctness</h4>" in section
+    entry = build.candidates[0]
+    value = build.result(entry, "incorrect")
+    value["correctness"]["sets"] = []
+    build.write(entry["result"], value)
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    section = details(build.root / "reports/index.html")[entry["name"]]
+    assert "Worst element" in section and "<h4>Correctness</h4>" not in section
+    value = build.result(entry, "pass", 2.0)
+    value["timing"]["lanes"]["eager"]["anomalies"] = ["throttle"]
+    build.write(entry["result"], value)
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    assert "<td>throttle</td>" in details(build.root / "reports/index.html")[entry["name"]]
+
+
+def test_a_model_called_none_is_not_shown(tmp_path):
+    build, _, _ = one_candidate(tmp_path / "a")
+    for model, shown in (("none", False), (None, False), ("gpt <5>", True)):
+        build.runs["seed"] = {"model": model}
+        build.finish()
+        assert main(["rollup", "--build-dir", str(build.root)]) == 0
+        text = (build.root / "reports/index.html").read_text()
+        assert ("<h3>seed</h3>" in text) != shown
+        assert ("<h3>seed <small>gpt &lt;5&gt;</small></h3>" in text) == shown
+
+
+def test_what_was_not_judged_has_no_share(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    build.add(build.levels[1][0])
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / "reports/index.html").read_text()
+    assert '<p class="big"><small>not judged</small></p>' in text
+    assert "none of 4 tasks has a verdict" in text and 'class="lanes"' not in text
 
 
 def test_cpu_page_shows_no_speed(tmp_path):
@@ -236,6 +304,26 @@ def browser(tmp_path):
     with chromium.Browser(chromium.find(), tmp_path / "profile") as b:
         b.size(*DESKTOP)
         yield b
+
+
+@needs_browser
+def test_a_phone_shows_whole_tables_and_says_what_it_hides(browser, two_runs):
+    hint = "getComputedStyle(document.querySelector('.narrow')).display"
+    browser.open(two_runs)
+    assert browser.js(hint) == "none"
+    browser.size(*PHONE, mobile=True)
+    browser.open(two_runs)
+    assert browser.js(hint) == "block"
+    cut = "[...document.querySelectorAll('.groups')].filter(g => g.scrollWidth > g.clientWidth)"
+    assert browser.js(f"{cut}.map(g => g.textContent.trim().slice(0, 20) + g.scrollWidth)") == []
+
+
+@needs_browser
+def test_the_key_of_a_chart_looks_like_its_lines(browser, two_runs):
+    browser.open(two_runs)
+    dashes = "[...document.querySelectorAll({})].map(p => getComputedStyle(p).strokeDasharray)"
+    key = set(browser.js(dashes.format("'.swatch path'")))
+    assert key == set(browser.js(dashes.format("'figure > svg .line'"))) and len(key) == 2
 
 
 def visible(browser):
