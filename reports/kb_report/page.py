@@ -180,14 +180,17 @@ def _times(value: float | None) -> str:
     if value is None:
         return "-"
     near = NEAR_1[0] <= value <= NEAR_1[1]
-    return (_ratio(value) if near else f"{value:#.3g}".rstrip(".")) + "\u00d7"
+    return (_ratio(value, value) if near else f"{value:#.3g}".rstrip(".")) + "\u00d7"
 
 
-def _ratio(value: float | None) -> str:
-    """A speed-up or its limit with two decimals, near 1 with three: 1.00 to 1.00 tells nothing."""
+def _ratio(value: float | None, estimate: float) -> str:
+    """A speed-up or its limit with two decimals, near 1 with three: 1.00 to 1.00 tells nothing.
+
+    estimate: the speed-up itself, which decides for its limits, too.
+    """
     if value is None:
         return "\u221e"
-    return f"{value:.3f}" if NEAR_1[0] <= value <= NEAR_1[1] else f"{value:.2f}"
+    return f"{value:.{3 if NEAR_1[0] <= estimate <= NEAR_1[1] else 2}f}"
 
 
 def _remarks(lane: dict[str, Any]) -> str:

@@ -150,6 +150,8 @@ def one_candidate(root, verdict="pass", speedup=None, **changes):
 def test_near_1_there_are_three_decimals(tmp_path):
     _, text, _ = one_candidate(tmp_path / "a", speedup=1.0, half=0.004)
     assert "<b>1.000×</b><small>0.996 – 1.004<" in text
+    _, text, _ = one_candidate(tmp_path / "c", speedup=1.05, half=0.1)
+    assert "<b>1.050×</b><small>0.945 – 1.155<" in text
     _, text, _ = one_candidate(tmp_path / "b", speedup=2.0, half=0.004)
     assert "<b>2.00×</b><small>1.99 – 2.01<" in text
     assert [page._times(v) for v in (0.5, 0.95, 1.05, 25.0)] == [
