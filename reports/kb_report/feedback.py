@@ -78,6 +78,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         "diagnostics": trim_diagnostics(
             build.get("diagnostics"), build.get("status", "ok") != "ok"
         ),
+        "warnings": [one_line(w, 400) for w in correctness.get("warnings") or []],
         "worst": correctness.get("worst"),
         "sets": [
             {
@@ -130,6 +131,8 @@ def markdown(found: dict[str, Any]) -> str:
     if found["diagnostics"]:
         title = "Compiler errors" if found["verdict"] == "compile_error" else "Compiler messages"
         lines += [f"## {title}", "", *_fence(found["diagnostics"]), ""]
+    if found["warnings"]:
+        lines += ["## Warnings", "", *(f"- {w}" for w in found["warnings"]), ""]
     w = worst_element(found["worst"])
     if w:
         index = ", ".join(map(str, w.get("index") or []))

@@ -409,6 +409,7 @@ def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):
     wrong, right = (build.add(t) for t in build.levels[1][:2])
     value = build.result(wrong, "incorrect")
     value["correctness"]["worst"] |= {"expected": 115.81993304161325, "bound": 0.005121104924738}
+    value["correctness"]["warnings"] = ["__shfl_sync() reads from lane 31, which takes no part"]
     value["build"]["resources"][0]["shared_bytes"] = 2048
     build.write(wrong["result"], value)
     build.result(right, "pass", 3.0)
@@ -416,6 +417,7 @@ def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):
     assert main(["feedback", str(build.root), wrong["name"]]) == 0
     text = capsys.readouterr().out
     assert "expected 115.8199, got 0.698112, allowed difference 0.00512 (value)" in text
+    assert "## Warnings\n\n- __shfl_sync() reads from lane 31, which takes no part" in text
     assert "## Kernels for sm_90" in text
     assert "32 registers, no spills, 2048 bytes shared, occupancy at most 100 %" in text
     assert main(["feedback", str(build.root), right["name"]]) == 0
