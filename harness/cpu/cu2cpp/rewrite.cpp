@@ -95,11 +95,11 @@ class Rewriter {
     for (std::size_t i = from; i <= to; ++i) tokens_[i].erased = true;
   }
 
-  std::string text(std::size_t from, std::size_t to) const {
+  std::string text(std::size_t from, std::size_t to, bool with_erased = false) const {
     std::string result;
     for (std::size_t i = from; i < to; ++i) {
-      if (tokens_[i].erased) continue;
-      if (!result.empty()) result += ' ';
+      if (tokens_[i].erased && !with_erased) continue;
+      if (!result.empty() && !tokens_[i].trivia.empty()) result += ' ';
       result += tokens_[i].text;
     }
     return result;
@@ -208,11 +208,12 @@ class Rewriter {
     std::size_t name = parameters - 1;
     while (name > i && tokens_[name].kind != Kind::identifier) --name;  // back over <...>
     const std::size_t end = partner_[j];
-    const std::string launch_bound = bounds == none ? "0" : first_argument(bounds + 1);
+    const std::string launch_bounds =
+        bounds == none ? "" : text(bounds + 2, partner_[bounds + 1], true);
     tokens_[j].suffix = " ::kb::cpu::kernel(\"" + std::string(tokens_[name].text) + "\", \"" +
                         source_.files[tokens_[name].file] + "\", " +
-                        std::to_string(tokens_[name].line) + ", int(" + launch_bound +
-                        "), [=]() mutable {" + tokens_[j].suffix;
+                        std::to_string(tokens_[name].line) + ", {" + launch_bounds +
+                        "}, [=]() mutable {" + tokens_[j].suffix;
     tokens_[end].prefix += "});";
   }
 
@@ -220,20 +221,6 @@ class Rewriter {
     for (std::size_t back = 1; back <= 3 && back <= i; ++back)
       if (tokens_[i - back].is("operator")) return true;
     return false;
-  }
-
-  std::string first_argument(std::size_t open) const {
-    std::size_t end = open + 1;
-    int angle = 0;
-    for (; end < partner_[open]; ++end) {
-      if (tokens_[end].is("<")) ++angle;
-      if (tokens_[end].is(">")) --angle;
-      if (tokens_[end].is(",") && angle == 0) break;
-      if (tokens_[end].is("(")) end = partner_[end];
-    }
-    std::string result;
-    for (std::size_t i = open + 1; i < end; ++i) result += std::string(tokens_[i].text) + " ";
-    return result;
   }
 
   void bind_globals(std::size_t from, std::size_t parameters, std::size_t body) {
@@ -343,7 +330,8 @@ class Rewriter {
       const std::string own_name(tokens_[own].text), id = std::to_string(++counter_);
       std::string declarator = text(first, comma), address;
       // The size of dynamic shared memory is not the type's business.
-      if (external && declarator.ends_with("[ ]")) declarator.insert(declarator.size() - 1, "1");
+      if (external && tokens_[comma - 1].is("]") && tokens_[comma - 2].is("["))
+        declarator.insert(declarator.size() - 1, "1");
       structs += "struct kb_shared_" + id + " { " + type + " " + declarator + "; };";
       if (external) {
         address = "::kb::cpu::dynamic_shared()";

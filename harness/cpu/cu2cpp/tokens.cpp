@@ -1,11 +1,17 @@
 // Tokenizer for the output of a C++ preprocessor.
 #include "tokens.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
 namespace kb::cu2cpp {
 namespace {
+
+// Those that would be mistaken for an angle bracket or an assignment. ">>" may close templates.
+constexpr std::array<std::string_view, 7> two_characters = {
+    "::", "->", "==", "!=", "<=", ">=", "<<"};
 
 bool starts_identifier(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80);
@@ -109,10 +115,10 @@ class Lexer {
       quoted(c);
       return Kind::text;
     }
-    if (c == '<' && peek(1) == '<' && peek(2) == '<') {
+    if (text_.substr(at_, 3) == "<<<") {
       at_ += 3;
-    } else if ((c == ':' && peek(1) == ':') || (c == '-' && peek(1) == '>') ||
-               (c == '=' && peek(1) == '=')) {
+    } else if (std::find(two_characters.begin(), two_characters.end(), text_.substr(at_, 2)) !=
+               two_characters.end()) {
       at_ += 2;
     } else {
       ++at_;

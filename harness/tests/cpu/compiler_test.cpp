@@ -79,6 +79,42 @@ TEST_F(Compiler, PassesOtherCommandsThrough) {
   EXPECT_EQ(outcome.output, run_command(environment("KB_CXX") + " --version").output);
 }
 
+// Blanks between the halves of an operator would break it; so would taking one half for the angle
+// bracket or the assignment that it is not.
+TEST_F(Compiler, AcceptsOperatorsInCudaSyntax) {
+  std::string source =
+      "#include <type_traits>\n"
+      "struct P { int x; };\n"
+      "template <bool, bool> struct Pair {};\n"
+      "template <int A, int B> struct Size { enum { value = A * B }; };\n"
+      "template <int N> __global__ std::enable_if_t<N != 3> k(int* x) { *x = N; }\n"
+      "void f(int* x, int n, P* p) {\n";
+  for (const char* configuration :
+       {"1, 1 << 5", "(n >> 1), 1", "n <= 256 ? 256 : 512, 1", "n >= 256, 1", "n && 1, n || 1",
+        "n != 3, n == 4", "n++, 1", "1, --n", "n += 1, 1", "n <<= 1, 1", "1, p->x", "n,1,0,0"})
+    source += std::string("  k<4><<<") + configuration + ">>>(x);\n";
+  source += "}\ntemplate <int N> __global__ void shared() {\n";
+  int count = 0;
+  for (const char* variable :
+       {"float v[1 << 8]", "float v[N >> 1][N <= 32 ? 33 : 1]", "float v[N && 1]", "float v[N!=3]",
+        "float v[N >= 2], w[N || 1]", "Pair<(N > 1), N != 3> v, w", "Pair<N <= 4, N >= 4> v, w[2]"})
+    source += std::string("  { __shared__ ") + variable + "; }\n";
+  source += "}\n";
+  for (const char* bounds : {"1 << 8", "1 << 8, 2", "N >> 1, 2, 1", "N <= 32 ? 32 : 64, N >= 2",
+                             "N != 3 && N < 5 ? 32 : 64, 1", "Size<N, 2>::value, 1"}) {
+    const std::string attribute = std::string("__launch_bounds__(") + bounds + ")";
+    const std::string begin = "template <int N> ", end = std::to_string(++count) + "() {}\n";
+    source += begin + "__global__ void " + attribute + " behind" + end;
+    source += begin + attribute + " __global__ void before" + end;
+  }
+  source += "void g() {\n  shared<4><<<1, 1>>>();\n";
+  for (; count > 0; --count)
+    for (const char* name : {"behind", "before"})
+      source += "  " + (name + std::to_string(count)) + "<4><<<1, 1>>>();\n";
+  const Outcome outcome = compile(source + "}\n", "-Wall -Wextra -Werror -Wno-unused-variable");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output << source;
+}
+
 TEST_F(Compiler, RefusesByNameAndLine) {
   expect_refused(
       "__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(*x));\n}\n",

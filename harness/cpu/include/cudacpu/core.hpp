@@ -67,9 +67,14 @@ struct Kernel {
 /// being identified.
 void* stash(Kernel& kernel);
 
+/// The arguments of `__launch_bounds__`.
+struct LaunchBounds {
+  int max_threads = 0, min_blocks = 0, max_cluster = 0;
+};
+
 /// The body of every `__global__` function: keeps the arguments for the launch that follows.
 template <class Body>
-void kernel(const char* name, const char* file, int line, int max_threads, Body&& body) {
+void kernel(const char* name, const char* file, int line, LaunchBounds bounds, Body&& body) {
   static_assert(alignof(Body) <= 64, "kernel parameters are over-aligned");
   static Kernel self{name,
                      {file, line},
@@ -80,7 +85,7 @@ void kernel(const char* name, const char* file, int line, int max_threads, Body&
                      [](void* closure) { static_cast<Body*>(closure)->~Body(); },
                      sizeof(Body),
                      48 * 1024,
-                     max_threads};
+                     bounds.max_threads};
   if (void* storage = stash(self)) new (storage) Body(std::move(body));
 }
 

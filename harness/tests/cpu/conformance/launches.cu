@@ -213,4 +213,41 @@ KB_FEATURE(launch_bounds_errors) {
   KB_EXPECT(out.read() == make<int>(128, [](int) { return 0; }));
 }
 
+// Expressions of all kinds in the three places where CUDA's own syntax holds one.
+template <int N>
+__global__ void __launch_bounds__(1 << 6, N >> 5 <= 1 ? 2 : 1) operators(int* out) {
+  __shared__ int a[N << 1], b[N >> 1][N >= 64 && N != 65 ? 33 : 1];
+  __shared__ int c[N <= 32 || N == 64 ? 5 : 1];
+  a[threadIdx.x] = int(sizeof a / sizeof(int));
+  b[0][0] = int(sizeof b / sizeof b[0]) * 100 + int(sizeof b[0] / sizeof(int));
+  c[0] = int(sizeof c / sizeof(int));
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = a[0] * 100000 + b[0][0] * 10 + c[0];
+}
+template <int N>
+__launch_bounds__(N <= 64 ? N : 64) __global__ void bounds_in_front(int* out) {
+  out[threadIdx.x] += 1;
+}
+
+KB_FEATURE(operators_everywhere) {
+  const int expected = 128 * 100000 + (32 * 100 + 33) * 10 + 5;
+  Buffer<int> out(256, 0);
+  int n = 128, blocks = 2, zero = 0;
+  cudaStream_t stream = nullptr;
+  operators<64><<<(n >> 6), 1 << 6>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(256, [=](int i) { return i < 128 ? expected : 0; }));
+  operators<64><<<n >= 128 && n != 3 ? 3 : 1, n <= 256 ? 64 : 512, zero || n == 3, stream>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(256, [=](int i) { return i < 192 ? expected : 0; }));
+  operators<64><<<blocks++, n >>= 1, zero++>>>(out);
+  KB_EXPECT(blocks == 3 && n == 64 && zero == 1);
+  bounds_in_front<128><<<1, n += 1>>>(out);
+  KB_EXPECT(cudaGetLastError() != cudaSuccess);
+  bounds_in_front<32><<<1, (n >> 1)>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() ==
+            make<int>(256, [=](int i) { return (i < 192 ? expected : 0) + (i < 32); }));
+}
+
 }  // namespace
