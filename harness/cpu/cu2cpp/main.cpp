@@ -32,27 +32,22 @@ std::vector<char*> pointers(const Arguments& arguments) {
   return result;
 }
 
-/// Runs a command; its stderr goes to `errors` when given. Returns the exit code, 128 + n for a
-/// signal.
-int run(const Arguments& command, std::string* errors = nullptr) {
+/// Runs a command; its stderr goes to `errors`. Returns the exit code, 128 + n for a signal.
+int run(const Arguments& command, std::string* errors) {
   int pipe_ends[2] = {-1, -1};
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return 127;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (errors) {
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return 127;
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
-  }
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
   pid_t child = 0;
   const int failure = posix_spawnp(&child, command[0].c_str(), &actions, nullptr,
                                    pointers(command).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (errors) {
-    close(pipe_ends[1]);
-    char buffer[4096];
-    for (ssize_t n; failure == 0 && (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
-      errors->append(buffer, n);
-    close(pipe_ends[0]);
-  }
+  close(pipe_ends[1]);
+  char buffer[4096];
+  for (ssize_t n; failure == 0 && (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+    errors->append(buffer, n);
+  close(pipe_ends[0]);
   if (failure != 0) {
     std::cerr << "cu2cpp: cannot run " << command[0] << ": " << std::strerror(failure) << "\n";
     return 127;
@@ -105,23 +100,26 @@ Job parse(int count, char** values) {
   return job;
 }
 
-/// Names the feature behind "k.cu:3:10: fatal error: cutlass/cutlass.h: No such file or directory".
-std::string missing_feature(const std::string& errors) {
+/// Runs one of the two compiler steps and passes its messages on. When it failed over a part of
+/// CUDA that is not there, a line names this part and the exit code says so.
+int run_step(const Arguments& command) {
+  std::string errors;
+  const int code = run(command, &errors);
+  std::cerr << errors;
+  if (code == 0) return 0;
   std::istringstream lines(errors);
   for (std::string line; std::getline(lines, line);) {
-    const std::string marker = "fatal error: ";
+    const std::string marker = "error: ";
     const std::size_t at = line.find(marker);
     if (at == std::string::npos) continue;
-    std::string name = line.substr(at + marker.size());
-    if (name.starts_with("'")) name.erase(0, 1);
-    name = name.substr(0, name.find_first_of("':"));
-    const std::string feature = unsupported_header(name);
+    const std::string feature = missing_feature(line.substr(at + marker.size()));
     if (feature.empty()) continue;
-    const std::size_t line_end = line.find(':', line.find(':') + 1);
-    return line.substr(0, line_end) + ": unsupported on the CPU backend: " + feature + " (" + name +
-           ")";
+    const std::size_t place_end = line.find(':', line.find(':') + 1);
+    std::cerr << line.substr(0, place_end) << ": unsupported on the CPU backend: " << feature
+              << "\n";
+    return exit_unsupported;
   }
-  return "";
+  return code;
 }
 
 int compile(const std::string& compiler, const Job& job) {
@@ -132,16 +130,10 @@ int compile(const std::string& compiler, const Job& job) {
   first.insert(first.end(), {"-DKB_CU2CPP", "-D__CUDACC__", "-include", "cuda_runtime.h"});
   first.insert(first.end(), job.preprocess.begin(), job.preprocess.end());
   first.insert(first.end(), {"-x", "c++", "-E", job.source, "-o", preprocessed});
-  std::string errors;
-  if (const int code = run(first, &errors)) {
-    const std::string feature = missing_feature(errors);
-    std::cerr << errors;
+  if (const int code = run_step(first)) {
     unlink(preprocessed.c_str());
-    if (feature.empty()) return code;
-    std::cerr << feature << "\n";
-    return exit_unsupported;
+    return code;
   }
-  std::cerr << errors;
 
   std::ifstream in(preprocessed, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -166,7 +158,7 @@ int compile(const std::string& compiler, const Job& job) {
   second.push_back("-Wno-unknown-pragmas");  // only nvcc and clang know "#pragma unroll"
   if (!job.debug) second.push_back("-g1");   // lines for fault reports
   second.insert(second.end(), {"-x", "c++-cpp-output", "-c", preprocessed, "-o", job.object});
-  const int code = run(second);
+  const int code = run_step(second);
   if (!std::getenv("KB_CPU_KEEP")) unlink(preprocessed.c_str());
   return code;
 }
@@ -178,6 +170,7 @@ int main(int count, char** values) {
     std::cerr << "usage: cu2cpp <compiler> <arguments>\n";
     return 2;
   }
+  setenv("LC_ALL", "C", 1);  // messages in the words that missing_feature() knows
   const Job job = parse(count, values);
   if (job.compiles && !job.source.empty()) return compile(values[1], job);
   execvp(values[1],

@@ -1,7 +1,9 @@
 // The CUDA features that are refused by name, so that they never look like a candidate's mistake.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fstream>
+#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,6 +103,18 @@ std::string_view find(std::span<const Refusal> refusals, std::string_view name) 
   return found == refusals.end() ? std::string_view() : found->what;
 }
 
+bool in_cuda_namespace(std::string_view name) {
+  const std::string_view outermost = name.substr(0, name.find("::"));
+  return outermost == "cooperative_groups" || outermost == "cg" || outermost == "cub" ||
+         outermost == "nvcuda";
+}
+
+bool belongs_to_cuda(std::string_view name) {
+  const bool of_runtime = name.starts_with("cuda") && name.size() > 4 && std::isupper(name[4]);
+  return of_runtime || name.starts_with("CUDART_") || name.starts_with("__") ||
+         in_cuda_namespace(name);
+}
+
 }  // namespace
 
 void refuse_unsupported_names(const Source& source) {
@@ -128,11 +142,30 @@ void refuse_unsupported_headers(const Source& source) {
     const std::string name = line.substr(open + 1, line.find_first_of(">\"", open + 1) - open - 1);
     // The parts of CUB and cooperative groups that exist here are found first.
     if (name.starts_with("cub/") || name.starts_with("cooperative_groups/")) continue;
-    if (const std::string what = unsupported_header(name); !what.empty())
-      throw Unsupported(source, include.file, include.line, what + " (" + name + ")");
+    if (const std::string_view what = find(headers, name); !what.empty())
+      throw Unsupported(source, include.file, include.line, std::string(what) + " (" + name + ")");
   }
 }
 
-std::string unsupported_header(const std::string& name) { return std::string(find(headers, name)); }
+std::string missing_feature(const std::string& message) {
+  static const std::regex header("(\\S+): No such file.*"),
+      member("'(?:struct |class )?([^']+)'.* has no .*member named '([^']+)'.*"),
+      scoped("'([^']+)' (?:is not a member of|in namespace|has not been declared in) '([^']+)'.*"),
+      plain(
+          "(?:there are no arguments to |use of enum )?'([^']+)' "
+          "(?:was not declared|has not been declared|does not name|that depend|without prev).*");
+  const std::string text = message.substr(0, 1000);  // std::regex recurses with the length
+  std::smatch names;
+  if (std::regex_match(text, names, header)) {
+    const std::string_view what = find(headers, names.str(1));
+    return what.empty() ? "" : std::string(what) + " (" + names.str(1) + ")";
+  }
+  if (std::regex_match(text, names, member) && belongs_to_cuda(names.str(1)))
+    return names.str(1) + "::" + names.str(2);
+  if (std::regex_match(text, names, scoped) && in_cuda_namespace(names.str(2)))
+    return names.str(2) + "::" + names.str(1);
+  if (std::regex_match(text, names, plain) && belongs_to_cuda(names.str(1))) return names.str(1);
+  return "";
+}
 
 }  // namespace kb::cu2cpp

@@ -263,10 +263,8 @@ class Rewriter {
 
   static bool is_kernel_call(std::string_view name) {
     return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel" ||
-           name == "cudaFuncSetAttribute" || name == "cudaFuncGetAttributes" ||
-           name == "cudaFuncSetCacheConfig" || name == "cudaFuncSetSharedMemConfig" ||
-           name == "cudaOccupancyMaxActiveBlocksPerMultiprocessor" ||
-           name == "cudaOccupancyMaxPotentialBlockSize";
+           name == "cudaLaunchKernelExC" || name.starts_with("cudaFuncSet") ||
+           name == "cudaFuncGetAttributes" || name.starts_with("cudaOccupancyMax");
   }
 
   /// Removes `(void*)`, `(const void*)` and `reinterpret_cast<const void*>` in front of the kernel:
@@ -286,9 +284,9 @@ class Rewriter {
           !tokens_[k + 3].is("("))
         continue;
       // (void*)&x in an argument list packs an argument, not a kernel.
-      const bool first = j == i + 2 || (tokens_[i].is("cudaFuncGetAttributes") ||
-                                        tokens_[i].text.starts_with("cudaOccupancy"));
-      if (first) erase(j, k + 2);
+      if (j == i + 2 || tokens_[i].is("cudaFuncGetAttributes") ||
+          tokens_[i].is("cudaLaunchKernelExC") || tokens_[i].text.starts_with("cudaOccupancy"))
+        erase(j, k + 2);
     }
   }
 

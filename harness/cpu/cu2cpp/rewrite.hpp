@@ -26,7 +26,8 @@ void refuse_unsupported_headers(const Source& source);
 /// Throws Unsupported for the first name of a CUDA feature that the backend does not have.
 void refuse_unsupported_names(const Source& source);
 
-/// What a missing header stands for ("CUTLASS" for "cutlass/cutlass.h"), or "".
-std::string unsupported_header(const std::string& name);
+/// The part of CUDA over which g++ failed with this message, or "": a header or an undeclared name
+/// that can only be CUDA's.
+std::string missing_feature(const std::string& message);
 
 }  // namespace kb::cu2cpp

@@ -136,6 +136,31 @@ TEST_F(Compiler, RefusesByNameAndLine) {
       "k.cu:4", "device-wide CUB");
 }
 
+// Valid CUDA of which the layer knows nothing must not look like a candidate's mistake.
+TEST_F(Compiler, RefusesUnknownNamesThatAreCudas) {
+  expect_refused("void f() {\n  cudaDeviceFlushGPUDirectRDMAWrites(1, 1);\n}\n", "k.cu:2",
+                 "cudaDeviceFlushGPUDirectRDMAWrites\n");
+  expect_refused("cudaExternalMemory_t x;\n", "k.cu:1", "cudaExternalMemory_t\n");
+  expect_refused(
+      "template <class T> __device__ T f(T x) { return __vsadu4(x, x); }\nvoid g() { f(1); }\n",
+      "k.cu:1", "__vsadu4\n");
+  expect_refused("int f(cudaDeviceProp& p) { return p.tccDriver; }\n", "k.cu:1",
+                 "cudaDeviceProp::tccDriver\n");
+  expect_refused(
+      "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+      "__device__ void f() { cg::binary_partition(cg::coalesced_threads(), true); }\n",
+      "k.cu:3", "cg::binary_partition\n");
+  expect_refused("#include <cub/cub.cuh>\ncub::CountingInputIterator<int> x(1);\n", "k.cu:2",
+                 "cub::CountingInputIterator\n");
+  for (const char* mistake :
+       {"int f() { return cudafoo; }\n", "int f(float4 x) { return x.cudaW; }\n",
+        "int f() { return blockIdy.x; }\n", "namespace mine {}\nint x = mine::cudaX;\n",
+        "#error 'cudaX' was not declared\n", "void f() { cudaMalloc(); }\n"}) {
+    const Outcome outcome = compile(mistake);
+    EXPECT_EQ(outcome.exit_code, 1) << mistake << outcome.output;
+  }
+}
+
 TEST_F(Compiler, LeavesNamesAloneThatOnlyLookLikeCub) {
   EXPECT_EQ(compile("struct DeviceReduce {};\nDeviceReduce mine;\n").exit_code, 0);
 }

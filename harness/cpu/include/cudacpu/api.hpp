@@ -65,6 +65,8 @@ enum cudaStreamCaptureStatus {
 #define cudaHostAllocMapped 0x02
 #define cudaMemAttachGlobal 0x01
 #define cudaIpcMemLazyEnablePeerAccess 0x01
+#define cudaOccupancyDefault 0x00
+#define cudaOccupancyDisableCachingOverride 0x01
 #define cudaDeviceScheduleAuto 0x00
 #define cudaDeviceScheduleBlockingSync 0x04
 #define cudaCpuDeviceId ((int)-1)
@@ -325,8 +327,9 @@ template <class T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
   return *pitch = (width + 511) / 512 * 512, cudaMalloc(pointer, *pitch * height);
 }
-inline cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-  return *device = host, kb::cpu::result();
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
+  return *device = static_cast<T*>(host), kb::cpu::result();
 }
 inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
@@ -416,6 +419,15 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   return kb::cpu::launch_with(*config, {"cudaLaunchKernelEx", 0});
 }
 template <class... P>
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, void (*kernel)(P...),
+                                void** arguments) {
+  kb::cpu::call_packed(kernel, arguments, std::index_sequence_for<P...>());
+  return kb::cpu::launch_with(*config, {"cudaLaunchKernelExC", 0});
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
+  return kb::cpu::unknown_function("cudaLaunchKernelExC");
+}
+template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
   return kb::cpu::set_attribute(kb::cpu::identify(kernel), attribute, value);
 }
@@ -439,11 +451,25 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, 
   return kb::cpu::max_active_blocks(blocks, threads, dynamic_shared);
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel*,
-                                               size_t dynamic_shared = 0, int limit = 0) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel*,
+                                                                   int threads,
+                                                                   size_t dynamic_shared,
+                                                                   unsigned) {
+  return kb::cpu::max_active_blocks(blocks, threads, dynamic_shared);
+}
+template <class Kernel, class BytesOfBlock>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Kernel*,
+                                                           BytesOfBlock dynamic_shared,
+                                                           int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
   int resident = 0, multiprocessors = 0;
-  kb::cpu::max_active_blocks(&resident, *block, dynamic_shared);
+  kb::cpu::max_active_blocks(&resident, *block, dynamic_shared(*block));
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
   return *grid = resident * multiprocessors, kb::cpu::result();
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* kernel,
+                                               size_t dynamic_shared = 0, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+      grid, block, kernel, [=](int) { return dynamic_shared; }, limit);
 }

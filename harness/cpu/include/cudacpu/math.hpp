@@ -39,6 +39,12 @@ KB_FLOAT_MIN_MAX(float, float, float, f)
 KB_FLOAT_MIN_MAX(double, double, double, )
 KB_FLOAT_MIN_MAX(float, double, double, )
 KB_FLOAT_MIN_MAX(double, float, double, )
+#define KB_NAMED_MIN_MAX(prefix, T)                                          \
+  KB_DEVICE_FUNCTION constexpr T prefix##min(T a, T b) { return min(a, b); } \
+  KB_DEVICE_FUNCTION constexpr T prefix##max(T a, T b) { return max(a, b); }
+KB_NAMED_MIN_MAX(u, unsigned int)
+KB_NAMED_MIN_MAX(ll, long long)
+KB_NAMED_MIN_MAX(ull, unsigned long long)
 
 using std::abs;
 using std::isfinite;

@@ -23,6 +23,8 @@ inline void __threadfence_system() { __threadfence(); }
 inline void __nanosleep(unsigned) { kb::cpu::yield(); }
 inline unsigned __activemask(KB_AT) { return kb::cpu::converged_lanes(site); }
 [[noreturn]] inline void __trap(KB_AT) { kb::cpu::trap("__trap()", site); }
+[[noreturn]] inline void __brkpt(KB_AT) { kb::cpu::trap("__brkpt()", site); }
+inline void __prof_trigger(int) {}
 
 namespace kb::cpu {
 

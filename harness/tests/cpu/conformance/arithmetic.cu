@@ -105,13 +105,16 @@ __global__ void min_and_max(float* out) {
   out[0] = max(i - 1, 3), out[1] = min(2.5f, 1.0f), out[2] = max(2u, 7u), out[3] = min(5ll, -5ll);
   out[4] = max(1.0f, 2.0), out[5] = fmaxf(NAN, 1.0f), out[6] = min(-0.5, 3.0),
   out[7] = abs(-4) + fabsf(-0.5f);
+  out[8] = umin(3u, 7u), out[9] = umax(3u, 7u), out[10] = llmin(-5, 2), out[11] = ullmax(6, 2);
+  __prof_trigger(0);
+  if (i > 0) __brkpt();
 }
 
 KB_FEATURE(math_min_max) {
-  Buffer<float> out(8, 0);
+  Buffer<float> out(12, 0);
   min_and_max<<<1, 1>>>(out);
   KB_LAUNCHED();
-  KB_EXPECT((out.read() == std::vector<float>{3, 1, 7, -5, 2, 1, -0.5f, 4.5f}));
+  KB_EXPECT((out.read() == std::vector<float>{3, 1, 7, -5, 2, 1, -0.5f, 4.5f, 3, 7, -5, 6}));
 }
 
 __global__ void conversions(const float* x, int* out) {

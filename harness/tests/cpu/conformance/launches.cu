@@ -105,6 +105,19 @@ KB_FEATURE(launch_kernel_ex) {
   KB_EXPECT(out.read()[255] == 255);
 }
 
+KB_FEATURE(launch_kernel_exc) {
+  Buffer<int> out(256, -1);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(2);
+  config.blockDim = dim3(128);
+  int* data = out;
+  int n = 256;
+  void* arguments[] = {&data, &n};
+  KB_CUDA(cudaLaunchKernelExC(&config, (const void*)write_index, arguments));
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[255] == 255);
+}
+
 struct Affine {
   float scale, shift;
   __host__ __device__ float operator()(float x) const { return scale * x + shift; }

@@ -260,6 +260,11 @@ KB_FEATURE(managed_and_pinned_memory) {
   cudaPointerAttributes attributes;
   KB_CUDA(cudaPointerGetAttributes(&attributes, pinned));
   KB_EXPECT(attributes.type == cudaMemoryTypeHost);
+  int* mapped = nullptr;
+  KB_CUDA(cudaHostGetDevicePointer(&mapped, pinned, 0));
+  copy_ahead<<<1, 64>>>(mapped, mapped);
+  KB_LAUNCHED();
+  KB_EXPECT(pinned[0] == 0 && pinned[63] == 189);
   KB_CUDA(cudaFree(managed));
   KB_CUDA(cudaFreeHost(pinned));
 }

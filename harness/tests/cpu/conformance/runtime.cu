@@ -38,6 +38,12 @@ KB_FEATURE(occupancy_and_attributes) {
   KB_EXPECT(blocks >= 1 && blocks <= 8);
   KB_CUDA(cudaOccupancyMaxPotentialBlockSize(&grid, &block, scale, 0, 0));
   KB_EXPECT(grid >= 1 && block >= 32 && block <= 1024);
+  KB_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      &blocks, scale, 256, 0, cudaOccupancyDisableCachingOverride));
+  KB_EXPECT(blocks >= 1 && blocks <= 8);
+  const auto shared_bytes = [](int threads) { return threads * sizeof(float); };
+  KB_CUDA(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, scale, shared_bytes, 128));
+  KB_EXPECT(grid >= 1 && block == 128);
   cudaFuncAttributes attributes;
   KB_CUDA(cudaFuncGetAttributes(&attributes, scale));
   KB_EXPECT(attributes.maxThreadsPerBlock == 1024);
