@@ -27,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t replayed_lines = 20;
+constexpr int nvcc_gave_up = 255;  // how it passes an error of ptxas on; no signal has this number
 
 /// One compiler run: how it ended and what it said.
 struct CompilerRun {
@@ -89,6 +90,15 @@ std::string telling_line(const std::string& text, bool (*is_telling)(std::string
   return std::string(line.substr(0, length));
 }
 
+// What to say about the commonest mistake of generators, else nothing.
+std::string advice(const std::string& said) {
+  const bool missing = mentions(said, {"No such file"}) &&
+                       mentions(said, {"torch/", "ATen/", "c10/", "pybind11/", "Python.h"});
+  return missing
+             ? " (there are no Torch headers: task::launch gets raw device pointers, see task.h)"
+             : "";
+}
+
 // Fills in status and reason. The text is a candidate's to choose, so it may only pick between
 // different ways of having failed.
 void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
@@ -117,7 +127,8 @@ void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
              mentions(text, {"File size limit exceeded", "File too large", "signal 25"})) {
     set(BuildStatus::compile_error,
         "the compiler wrote a file larger than " + mebibytes_text(settings.output_bytes));
-  } else if (outcome.exit_code > 128 || (outcome.exit_code == 4 && mentions(text, {"internal"})) ||
+  } else if ((outcome.exit_code > 128 && outcome.exit_code != nvcc_gave_up) ||
+             (outcome.exit_code == 4 && mentions(text, {"internal"})) ||
              mentions(text, {"died due to signal", "signal terminated program"})) {
     set(BuildStatus::crash,
         said.empty() ? "the compiler was ended by signal " + std::to_string(outcome.exit_code - 128)
@@ -125,7 +136,7 @@ void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
   } else {
     set(BuildStatus::compile_error,
         said.empty() ? "the compiler failed with exit code " + std::to_string(outcome.exit_code)
-                     : said);
+                     : said + advice(said));
   }
 }
 

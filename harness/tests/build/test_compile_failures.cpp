@@ -149,6 +149,27 @@ TEST_F(CompileFailures, CompilerKilledBySignalIsACrash) {
   EXPECT_EQ(record()["exit_code"], 128 + SIGSEGV);
 }
 
+TEST_F(CompileFailures, ErrorOfPtxasIsNoCrash) {
+  const std::string compiler = write_script(
+      "nvcc",
+      "echo \"ptxas error   : Entry function '_Z1kPf' uses too much shared data (0x13880 bytes, "
+      "0xc000 max)\" >&2\nexit 255\n");
+  write("src/candidate.cu", good_candidate);
+  const Words command = gxx_command();
+  expect_recorded_failure(run(kb_cc(Words{compiler} + Words(command.begin() + 1, command.end()))),
+                          "compile_error");
+  EXPECT_EQ(record()["reason"],
+            "ptxas error   : Entry function '_Z1kPf' uses too much shared data (0x13880 bytes, "
+            "0xc000 max)");
+}
+
+TEST_F(CompileFailures, MissingTorchHeaderComesWithAdvice) {
+  expect_recorded_failure(compile("#include <torch/extension.h>\n"), "compile_error");
+  const std::string reason = record()["reason"];
+  EXPECT_NE(reason.find("torch/extension.h"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("gets raw device pointers, see task.h"), std::string::npos) << reason;
+}
+
 TEST_F(CompileFailures, ExitCode3MeansUnsupportedOnlyFromCu2cpp) {
   write("src/candidate.cu", good_candidate);
   const std::string body =
@@ -261,6 +282,15 @@ TEST_F(CompileFailuresNvcc, SyntaxErrorMissingIncludeAndNoEntryPoint) {
   expect_recorded_failure(compile("__global__ void k() {}\n"), "compile_error");
   EXPECT_EQ(record()["reason"],
             "candidate does not define task::launch with the signature that task.h declares");
+}
+
+TEST_F(CompileFailuresNvcc, TooMuchSharedMemoryIsACompileError) {
+  compile(std::string(good_candidate) +
+          "__global__ void k(float* x) {\n  __shared__ float a[20000];\n"
+          "  a[threadIdx.x] = *x;\n  __syncthreads();\n  *x = a[threadIdx.x + 1];\n}\n");
+  EXPECT_EQ(record()["status"], "compile_error");
+  EXPECT_NE(record()["reason"].get<std::string>().find("too much shared data"), std::string::npos)
+      << record().dump(1);
 }
 
 TEST_F(CompileFailuresNvcc, HeadersOfTheToolkitAreNotMistakenForForgeries) {
