@@ -25,7 +25,9 @@ function(kb_add_candidate)
     set(results hidden)
     set_property(GLOBAL APPEND PROPERTY KB_HIDDEN_CANDIDATES ${name})
   else()
-    kb_add_candidate_tests(${name} ${task} ${run} ${arg_LEVEL})
+    set(labels level${arg_LEVEL} ${arg_RUN} ${run})
+    list(REMOVE_DUPLICATES labels)
+    kb_add_candidate_tests(${name} ${task} "${labels}")
     set_property(GLOBAL APPEND PROPERTY KB_CANDIDATES ${name})
   endif()
   set_target_properties(${name} PROPERTIES KB_RUN ${arg_RUN} KB_SAMPLE "${arg_SAMPLE}"
@@ -83,17 +85,17 @@ function(kb_set_candidate_flags name source task_dir)
 endfunction()
 
 # <name>.build -> <name>.correct -> <name>.bench: a step that fails leaves the next one out.
-function(kb_add_candidate_tests name task run level)
+function(kb_add_candidate_tests name task labels)
   set(entry --manifest ${PROJECT_BINARY_DIR}/manifest.json --candidate ${name})
   add_test(NAME ${name}.build COMMAND kb_check_build ${entry})
   add_test(NAME ${name}.correct COMMAND ${task}.test ${entry})
   add_test(NAME ${name}.bench COMMAND ${task}.bench ${entry})
-  set_tests_properties(${name}.build PROPERTIES LABELS "level${level};${run};build"
+  set_tests_properties(${name}.build PROPERTIES LABELS "${labels};build"
     FIXTURES_SETUP ${name}.built FIXTURES_REQUIRED "kb.env;kb.report" SKIP_RETURN_CODE 77)
-  set_tests_properties(${name}.correct PROPERTIES LABELS "level${level};${run};correct"
+  set_tests_properties(${name}.correct PROPERTIES LABELS "${labels};correct"
     FIXTURES_SETUP ${name}.right FIXTURES_REQUIRED "kb.env;kb.report;${name}.built"
     SKIP_RETURN_CODE 77 TIMEOUT 600)
-  set_tests_properties(${name}.bench PROPERTIES LABELS "level${level};${run};bench"
+  set_tests_properties(${name}.bench PROPERTIES LABELS "${labels};bench"
     FIXTURES_REQUIRED "kb.env;kb.peaks;kb.report;${name}.right" SKIP_RETURN_CODE 77 TIMEOUT 900)
   set(environment "KB_SIZES=${KB_SIZES}")
   if(KB_REQUIRE_ISOLATION)

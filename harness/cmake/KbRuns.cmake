@@ -40,6 +40,10 @@ function(kb_add_run_file root file)
     endif()
     return()
   endif()
+  if(IS_DIRECTORY "${root}/${file}")
+    message(FATAL_ERROR "${place} is a folder, but a name that ends in .cu belongs to a kernel's file: "
+      "rename the folder, or put the file in its place.")
+  endif()
   if(NOT file MATCHES "^([^/]+)/(([^/]+)/)?level([1-4])/([^/]+)\\.cu$")
     message(FATAL_ERROR "${place} is not where a candidate belongs: "
       "candidates/<run>/[<sample>/]level<1-4>/NNN_slug.cu")
@@ -72,11 +76,33 @@ endfunction()
 
 function(kb_check_task place level slug)
   get_property(tasks GLOBAL PROPERTY KB_TASKS_${level})
+  if(NOT tasks)
+    message(FATAL_ERROR "${place}: level ${level} has no tasks yet.")
+  endif()
   if(NOT slug IN_LIST tasks)
+    kb_find_nearest(nearest "${tasks}" "${slug}")
     list(JOIN tasks ".cu\n  " valid)
     message(FATAL_ERROR "${place} matches no task of level ${level}. Its name must be one of:\n"
-      "  ${valid}.cu")
+      "  ${valid}.cu\n${nearest}")
   endif()
+endfunction()
+
+# Sets <out> to a sentence with the tasks that have the number of this name, such as 19_ReLU, else its
+# first word; to "" without such tasks.
+function(kb_find_nearest out tasks name)
+  string(TOLOWER "${name}" name)
+  string(REGEX MATCH "[1-9][0-9]*" number "${name}")
+  string(REGEX MATCH "[a-z]+" word "${name}")
+  set(sentence "")
+  foreach(pattern IN ITEMS "^0*${number}_" "_${word}")
+    set(near ${tasks})
+    list(FILTER near INCLUDE REGEX "${pattern}")
+    if(near AND NOT pattern STREQUAL "_" AND sentence STREQUAL "")
+      list(JOIN near ".cu, " near)
+      set(sentence "Nearest: ${near}.cu")
+    endif()
+  endforeach()
+  set(${out} "${sentence}" PARENT_SCOPE)
 endfunction()
 
 # In a run with samples, a candidate outside of them would count as one more sample of its task.

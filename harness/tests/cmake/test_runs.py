@@ -13,6 +13,10 @@ RELU = "level1/019_relu.cu"
     [
         ("m/level1/019_relus.cu", "matches no task of level 1. Its name must be one of:"),
         ("m/level2/019_relu.cu", "one of: 066_matmul_dropout_softmax.cu"),
+        ("m/level1/19_ReLU.cu", "Nearest: 019_relu.cu"),
+        ("m/level1/softmax.cu", "Nearest: 023_softmax.cu"),
+        ("m/level4/001_new.cu", "level 4 has no tasks yet."),
+        ("m/level1/019_relu.cu/kernel.cu", "is a folder, but a name that ends in .cu belongs to"),
         ("m/level5/019_relu.cu", "is not where a candidate belongs"),
         ("m/019_relu.cu", "is not where a candidate belongs"),
         ("019_relu.cu", "is not where a candidate belongs"),
@@ -100,6 +104,8 @@ def test_good_files_become_candidates(tree: Tree) -> None:
     }
     results = [c["result"] for c in manifest["candidates"]]
     assert len(set(results)) == len(results)
+    listed = tree.run(["ctest", "--test-dir", "build/cpu", "-N", "-L", "^m$"]).stdout
+    assert all(f"m.{sample}.level1.019_relu.bench" in listed for sample in ("0", "off", "s1"))
     about = {"model": 'a "b" ; @KB_BACKEND@ ${X} \\', "temperature": 0.5}
     assert manifest["runs"] == {"m": about, "plain": {}, "seed": {}}
 
