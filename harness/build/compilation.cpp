@@ -123,6 +123,9 @@ void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
                       {"out of memory", "bad_alloc", "memory exhausted", "Cannot allocate"})) {
     set(BuildStatus::out_of_memory,
         "the compiler ran into the limit of " + mebibytes_text(settings.memory_bytes));
+  } else if (outcome.exit_code == 128 + SIGKILL ||
+             mentions(text, {"Killed signal terminated program", "died due to signal 9 "})) {
+    set(BuildStatus::out_of_memory, "the compiler was killed, as it is where memory runs out");
   } else if (outcome.signal == SIGXFSZ ||
              mentions(text, {"File size limit exceeded", "File too large", "signal 25"})) {
     set(BuildStatus::compile_error,

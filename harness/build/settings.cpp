@@ -1,6 +1,9 @@
 // Reads KB_COMPILE_* from the environment and from the file beside the stub.
 #include "settings.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -68,6 +71,13 @@ uint64_t parse_bytes(const std::string& key, const std::string& text) {
 
 }  // namespace
 
+uint64_t memory_share(uint64_t machine_bytes, uint64_t cores) {
+  constexpr uint64_t gibibyte = 1ull << 30;
+  // As many as the job pool kb_candidates allows (harness/cmake/KbOptions.cmake).
+  const uint64_t jobs = std::max<uint64_t>(1, std::min(cores, machine_bytes / (4 * gibibyte)));
+  return std::clamp(machine_bytes / jobs, 2 * gibibyte, 8 * gibibyte);
+}
+
 Settings read_settings(const std::filesystem::path& config_file) {
   const KeyValues values(config_file);
   Settings settings;
@@ -76,6 +86,10 @@ Settings read_settings(const std::filesystem::path& config_file) {
   }
   if (const auto text = values.get("KB_COMPILE_MEMORY")) {
     settings.memory_bytes = parse_bytes("KB_COMPILE_MEMORY", *text);
+  } else {
+    const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+    settings.memory_bytes = memory_share(pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)),
+                                         static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
   }
   if (const auto text = values.get("KB_COMPILE_OUTPUT")) {
     settings.output_bytes = parse_bytes("KB_COMPILE_OUTPUT", *text);

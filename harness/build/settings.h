@@ -16,11 +16,15 @@ enum class SandboxMode {
 /// Limits and modes of one run of kb_cc.
 struct Settings {
   double timeout_s = 180;              ///< KB_COMPILE_TIMEOUT
-  uint64_t memory_bytes = 8ull << 30;  ///< KB_COMPILE_MEMORY: resident, all processes together
+  uint64_t memory_bytes = 0;           ///< KB_COMPILE_MEMORY: resident, all processes together
   uint64_t output_bytes = 1ull << 30;  ///< KB_COMPILE_OUTPUT: any single file that is written
   bool strict = false;                 ///< KB_STRICT=1: fail the build instead of recording it
   SandboxMode sandbox = SandboxMode::automatic;  ///< KB_COMPILE_SANDBOX: auto, landlock, none
 };
+
+/// The default of memory_bytes: the share of one of the compilations that the build runs at once.
+/// @param machine_bytes  physical memory
+uint64_t memory_share(uint64_t machine_bytes, uint64_t cores);
 
 /// Reads the environment and, for what it leaves unset, `KEY=value` lines of `config_file` (which
 /// need not exist). Bytes may end in K, M or G (powers of 1024).

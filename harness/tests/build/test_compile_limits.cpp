@@ -37,6 +37,16 @@ TEST_F(CompileLimits, TemplateBombEndsAtTheMemoryLimit) {
   EXPECT_GT(record()["peak_bytes"], 75 << 20);
 }
 
+TEST_F(CompileLimits, CompilersAreTheFirstToGoWhereMemoryRunsOut) {
+  write("src/candidate.cu", good_candidate);
+  Words command = gxx_command();
+  command[0] = write_script("compiler", "cat /proc/self/oom_score_adj\nexit 1\n");
+  run(kb_cc(command), {{"KB_COMPILE_SANDBOX", "none"}});
+  EXPECT_EQ(record()["diagnostics"], "1000\n");
+  command[0] = write_script("compiler", "kill -KILL $$\n");
+  expect_recorded_failure(run(kb_cc(command)), "out_of_memory");
+}
+
 TEST_F(CompileLimits, EndlessConstexprLoopEndsAtTheTimeLimit) {
   write("src/candidate.cu",
         "#include \"task.h\"\nconstexpr int spin() { int i = 0; while (true) i ^= 1; return i; }\n"

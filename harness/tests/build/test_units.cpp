@@ -191,7 +191,8 @@ TEST(Settings, DefaultsFileAndUnits) {
   }
   const Settings defaults = read_settings("/nonexistent/kb_cc.conf");
   EXPECT_EQ(defaults.timeout_s, 180);
-  EXPECT_EQ(defaults.memory_bytes, 8ull << 30);
+  EXPECT_GE(defaults.memory_bytes, 2ull << 30);
+  EXPECT_LE(defaults.memory_bytes, 8ull << 30);
   EXPECT_EQ(defaults.output_bytes, 1ull << 30);
   EXPECT_FALSE(defaults.strict);
   const TemporaryDirectory folder;
@@ -208,6 +209,15 @@ TEST(Settings, DefaultsFileAndUnits) {
     write_file_atomically(folder.path() / "conf", line);
     EXPECT_THROW(read_settings(folder.path() / "conf"), std::runtime_error) << line;
   }
+}
+
+TEST(Settings, EachCompilationHasItsShareOfTheMemory) {
+  constexpr uint64_t gibibyte = 1ull << 30;
+  EXPECT_EQ(memory_share(256 * gibibyte, 8), 8 * gibibyte);
+  EXPECT_EQ(memory_share(24 * gibibyte, 4), 6 * gibibyte);
+  EXPECT_EQ(memory_share(64 * gibibyte, 64), 4 * gibibyte);  // 16 at once
+  EXPECT_EQ(memory_share(6 * gibibyte, 8), 6 * gibibyte);    // one at a time
+  EXPECT_EQ(memory_share(gibibyte, 1), 2 * gibibyte);
 }
 
 TEST(SymbolRules, Definitions) {
