@@ -19,7 +19,9 @@ function(kb_add_candidate)
   add_library(${name} MODULE ${arg_SOURCE})
   set_target_properties(${name} PROPERTIES PREFIX "" OUTPUT_NAME ${task} DEFINE_SYMBOL ""
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules/${folder})
-  kb_set_candidate_flags(${name} ${arg_SOURCE} level${arg_LEVEL}/${arg_TASK})
+  kb_run_library(${arg_RUN} library)
+  kb_use_library(${name} ${library})
+  kb_set_candidate_flags(${name} ${arg_SOURCE} level${arg_LEVEL}/${arg_TASK} ${library})
   set(results results)
   if(arg_HIDDEN)
     set(results hidden)
@@ -36,14 +38,17 @@ function(kb_add_candidate)
 endfunction()
 
 # How a candidate is compiled: through the launcher, seeing only its task.h and the contract.
-function(kb_set_candidate_flags name source task_dir)
+function(kb_set_candidate_flags name source task_dir library)
   set(contract ${PROJECT_SOURCE_DIR}/harness/contract)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${task_dir} ${contract}/include)
   add_dependencies(${name} kb_toolchain)
-  set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB}
+  set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
     --allow-read ${contract})
   target_link_options(${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  if(library STREQUAL cudnn AND KB_CUDNN_INCLUDE)
+    list(APPEND launcher --allow-read ${KB_CUDNN_INCLUDE})
+  endif()
   if(KB_CUOBJDUMP)
     list(APPEND launcher --cuobjdump ${KB_CUOBJDUMP})
   endif()

@@ -99,9 +99,14 @@ function(kb_write_manifest file property)
 endfunction()
 
 function(kb_describe_candidate name out)
-  foreach(field IN ITEMS RUN SAMPLE LEVEL TASK SOURCE MODULE RESULT)
+  foreach(field IN ITEMS RUN SAMPLE LEVEL TASK SOURCE MODULE RESULT LIBRARY PRELOAD)
     get_target_property(${field} ${name} KB_${field})
   endforeach()
+  set(preload "")
+  if(PRELOAD)
+    list(TRANSFORM PRELOAD REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE preload)
+    list(JOIN preload ", " preload)
+  endif()
   set(sample null)
   if(NOT SAMPLE MATCHES "^$|-NOTFOUND$")
     set(sample "\"${SAMPLE}\"")
@@ -109,5 +114,6 @@ function(kb_describe_candidate name out)
   set(object CMakeFiles/${name}.dir/${SOURCE}.o)
   set(${out} "{\"name\": \"${name}\", \"run\": \"${RUN}\", \"sample\": ${sample}, \"level\": ${LEVEL}, \
 \"task\": \"${TASK}\", \"source\": \"${SOURCE}\", \"module\": \"${MODULE}\", \
-\"build_json\": \"${object}.build.json\", \"result\": \"${RESULT}\"}" PARENT_SCOPE)
+\"build_json\": \"${object}.build.json\", \"result\": \"${RESULT}\", \"library\": \"${LIBRARY}\", \
+\"preload\": [${preload}]}" PARENT_SCOPE)
 endfunction()

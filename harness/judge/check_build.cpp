@@ -46,6 +46,7 @@ void judge_compilation(const Json& build) {
 void judge_module(const CandidateEntry& entry) {
   ModulePolicy policy;
   policy.extra_needed = {"libasan.so", "libubsan.so", "libtsan.so"};
+  policy.library = parse_library_policy(entry.library).value_or(LibraryPolicy::none);
   const ModuleAudit audit = audit_module(entry.module, policy);
   if (audit.verdict == AuditVerdict::ok) return;
   throw Decided(audit.verdict == AuditVerdict::compile_error ? Verdict::compile_error

@@ -73,6 +73,9 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
                                const std::string& cpu_schedule) {
   RunnerOptions runner;
   runner.command = {(entry.build_dir / "bin/kb_runner").string()};
+  for (const fs::path& library : entry.preload) {
+    runner.command.insert(runner.command.end(), {"--preload", library.string()});
+  }
   runner.environment = runner_environment();
   if (!cpu_schedule.empty()) runner.environment.push_back("KB_CPU_SCHEDULE=" + cpu_schedule);
   runner.module = entry.module;

@@ -44,6 +44,8 @@ CandidateEntry find_candidate(const fs::path& manifest, const std::string& name)
     entry.module = entry.build_dir / std::string(c.at("module"));
     entry.build_json = entry.build_dir / std::string(c.at("build_json"));
     entry.result = entry.build_dir / std::string(c.at("result"));
+    entry.library = c.at("library");
+    for (const Json& file : c.at("preload")) entry.preload.emplace_back(std::string(file));
     return entry;
   }
   throw std::runtime_error(manifest.string() + " has no candidate '" + name +

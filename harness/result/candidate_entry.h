@@ -27,6 +27,8 @@ struct CandidateEntry {
   std::filesystem::path module;
   std::filesystem::path build_json;
   std::filesystem::path result;
+  std::string library;                         ///< that the run has declared: none, cublas or cudnn
+  std::vector<std::filesystem::path> preload;  ///< its files, for the runner
 };
 
 /// Finds `name` in a manifest. @throws std::runtime_error if it is not there

@@ -88,13 +88,17 @@ void add_driver(SandboxRules& rules) {
 
 }  // namespace
 
-uint32_t hide_files() {
+uint32_t hide_files(const std::vector<std::string>& libraries) {
   if (!landlock_available()) return 0;
   // The kernel makes up these folders anew when nobody holds them, and forgets the rules for them.
   open("/proc/self", O_PATH | O_CLOEXEC);
   open("/proc/self/task", O_PATH | O_CLOEXEC);
   try {
     SandboxRules allowed = rules();
+    for (const std::filesystem::path library : libraries) {
+      allowed.read_directories.push_back(library.parent_path());
+      allowed.read_directories.push_back(std::filesystem::canonical(library).parent_path());
+    }
 #ifdef KB_CUDA
     add_driver(allowed);
 #endif

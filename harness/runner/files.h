@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace kb::runner {
 
-/// Leaves a process without threads only what the C library, the CUDA driver and fault reports
-/// need. @return protocol::file_access, or 0 where the kernel has no Landlock
-uint32_t hide_files();
+/// Leaves a process without threads only what the C library, the CUDA driver, fault reports and
+/// these libraries (with their folders) need. @return protocol::file_access, or 0 where the kernel
+/// has no Landlock
+uint32_t hide_files(const std::vector<std::string>& libraries);
 
 }  // namespace kb::runner

@@ -68,7 +68,7 @@ void be_killed_first() {
 
 }  // namespace
 
-Isolation enter_sandbox() {
+Isolation enter_sandbox(const std::vector<std::string>& libraries) {
   Isolation isolation;
   isolation.wanted = no_new_privileges | limits | user_namespace | network_namespace |
                      ipc_namespace | (own_process_numbers ? process_namespace : 0u) | file_access |
@@ -79,7 +79,7 @@ Isolation enter_sandbox() {
   isolation.held |= enter_namespaces(own_process_numbers);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) isolation.held |= no_new_privileges;
-  isolation.held |= hide_files();
+  isolation.held |= hide_files(libraries);
   return isolation;
 }
 

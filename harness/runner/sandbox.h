@@ -1,6 +1,9 @@
 // Walls around a runner, put up while it is still trusted.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "protocol/isolation.h"
 
 namespace kb::runner {
@@ -8,7 +11,8 @@ namespace kb::runner {
 /// Gives up privileges, memory, namespaces and files, as far as this machine lets it. Call it first
 /// of all: the process that returns may be a grandchild of the one that called, and threads that
 /// run already would keep what they have.
-protocol::Isolation enter_sandbox();
+/// @param libraries files that stay readable, with their folders
+protocol::Isolation enter_sandbox(const std::vector<std::string>& libraries);
 
 /// Denies system calls to all threads; for when CUDA is initialised, which needs some of them. Adds
 /// its layer to `isolation`.
