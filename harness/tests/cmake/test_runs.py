@@ -72,6 +72,15 @@ def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     assert "candidates/m/run.json must be one JSON object" in error_of(done)
 
 
+def test_an_unknown_library_is_named(tree: Tree) -> None:
+    tree.add("m/run.json", '{"library": "cutlass"}')
+    tree.add("m/" + RELU)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert "candidates/m/run.json declares the library 'cutlass'" in error_of(done)
+    assert "must be none, cublas or cudnn" in error_of(done)
+
+
 def test_a_run_that_is_not_there_is_named(tree: Tree) -> None:
     done = tree.configure("-DKB_RUNS=nobody", build="other")
     assert done.returncode != 0

@@ -83,7 +83,8 @@ class Results : public Folder {
       "torch": "2.11.0", "source_dir": "/nowhere", "candidates": [
       {"name": "m.level1.019_relu", "run": "m", "sample": null, "level": 1, "task": "019_relu",
        "source": "x.cu", "module": "modules/m/level1.019_relu.so", "build_json": "b.json",
-       "result": "results/m/level1/019_relu.json"}]})");
+       "result": "results/m/level1/019_relu.json", "library": "cublas", "preload": ["/l/libc.so"]}]})");
+    write("b.json", R"({"source_sha256": "of what was compiled"})");
     replace_json(path / "env.json",
                  {{"harness_sha256", harness_sha256(path)}, {"host", "h"}, {"gpu", nullptr}});
   }
@@ -101,8 +102,14 @@ TEST_F(Results, AStepContinuesWhatTheEarlierOneLeft) {
   file.resume();
   EXPECT_EQ(file.json()["stage"], "build");
   EXPECT_TRUE(file.json()["verdict"].is_null());
+  EXPECT_EQ(file.json()["hashes"]["source"], "of what was compiled");
   file.save("correct", "pass", "right");
   EXPECT_EQ(read_json(entry().result)["verdict"], "pass");
+}
+
+TEST_F(Results, ARunsLibraryIsRead) {
+  EXPECT_EQ(entry().library, "cublas");
+  EXPECT_EQ(entry().preload, std::vector<std::filesystem::path>{"/l/libc.so"});
 }
 
 TEST_F(Results, AnotherModuleOrHarnessIsNotContinued) {
