@@ -125,6 +125,19 @@ TEST_F(LyingRunner, MissingIsolationIsAnErrorWhereFullIsRequired) {
   EXPECT_EQ(loaded, session.isolation() == "full");
 }
 
+TEST_F(LyingRunner, ADeclaredLibraryThatIsNotThereIsNamed) {
+  RunnerOptions real = options("");
+  real.command = {KB_RUNNER, "--preload", "/nowhere/libcublas.so"};
+  RunnerSession session(real, *memory_);
+  try {
+    session.load();
+    FAIL() << "a runner without its library started";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/nowhere/libcublas.so"), std::string::npos)
+        << error.what();
+  }
+}
+
 bool has_children() {
   const std::string self = std::to_string(getpid());
   std::ifstream in("/proc/" + self + "/task/" + self + "/children");
