@@ -5,6 +5,8 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "protocol/constructors.h"
 
 namespace kb::runner {
@@ -21,7 +23,7 @@ ElfW(Addr) hidden_value(const link_map& map, int64_t tag) {
 
 void call(ElfW(Addr) address) {
   static char* no_arguments[] = {nullptr};
-  reinterpret_cast<Constructor>(address)(0, no_arguments, environ);
+  std::bit_cast<Constructor>(address)(0, no_arguments, environ);
 }
 
 }  // namespace
@@ -31,7 +33,7 @@ void run_constructors(void* module) {
   if (dlinfo(module, RTLD_DI_LINKMAP, &map) != 0) return;
   if (const ElfW(Addr) init = hidden_value(*map, DT_INIT)) call(map->l_addr + init);
   const auto* array =
-      reinterpret_cast<const ElfW(Addr)*>(map->l_addr + hidden_value(*map, DT_INIT_ARRAY));
+      std::bit_cast<const ElfW(Addr)*>(map->l_addr + hidden_value(*map, DT_INIT_ARRAY));
   const size_t count = hidden_value(*map, DT_INIT_ARRAYSZ) / sizeof *array;
   for (size_t i = 0; i < count; ++i) call(array[i]);
 }
