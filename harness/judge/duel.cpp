@@ -91,11 +91,11 @@ std::string Duel::select(LaunchMode mode) {
   for (RunnerSession* runner : {&reference_, &candidate_}) {
     if (std::string why = record(*runner, {0, 0}); !why.empty()) return why;
   }
-  empty_reference_ = empty_unit(reference_);
+  const double empty = empty_reference_[index(mode)] = empty_unit(reference_);
   // Both runners do the same around a unit. What a candidate's takes longer than the reference's
   // over nothing is not taken off, or a candidate that slows its empty units would gain by it.
   constexpr double jitter_seconds = 3e-6;
-  empty_candidate_ = std::min(empty_unit(candidate_), empty_reference_ + jitter_seconds);
+  empty_candidate_ = std::min(empty_unit(candidate_), empty + jitter_seconds);
   recorded_ = random_range(calls_);
   for (RunnerSession* runner : {&reference_, &candidate_}) {
     if (std::string why = record(*runner, recorded_); !why.empty()) return why;
@@ -223,31 +223,36 @@ Block Duel::block() {
   audit();
   Block block{};
   fresh_units([&](Range range) {
-    block.a1 = net_unit(reference_, range, empty_reference_);
+    block.a1 = net_unit(reference_, range, empty_reference());
     block.b1 = net_unit(candidate_, range, empty_candidate_);
   });
   fresh_units([&](Range range) {
     block.b2 = net_unit(candidate_, range, empty_candidate_);
-    block.a2 = net_unit(reference_, range, empty_reference_);
+    block.a2 = net_unit(reference_, range, empty_reference());
   });
   return block;
 }
 
-void Duel::fresh_units(const std::function<void(Range)>& time) {
-  const Range range = mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
+// The calls of the next unit; all slots get new values.
+Duel::Range Duel::fresh_range() {
   refresh();
+  return mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
+}
+
+void Duel::fresh_units(const std::function<void(Range)>& time) {
+  const Range range = fresh_range();
   time(range);
   verify(range);
 }
 
-double Duel::reference_alone(LaunchMode mode, double empty, int samples) {
+double Duel::reference_alone(LaunchMode mode, int samples) {
+  const bool leaves_graphs = mode_ == LaunchMode::graph && mode == LaunchMode::stream;
+  if (leaves_graphs) reference_.capture(0, 0);
   mode_ = mode;
-  if (mode == LaunchMode::stream) reference_.capture(0, 0);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
-    refresh();
-    const Range range = mode == LaunchMode::graph ? recorded_ : random_range(calls_);
-    seconds.push_back(net_unit(reference_, range, empty));
+    const Range range = fresh_range();
+    seconds.push_back(net_unit(reference_, range, empty_reference()));
   }
   return median(std::move(seconds));
 }

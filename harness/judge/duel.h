@@ -51,9 +51,9 @@ class Duel {
   double single_call();
 
   /// Median seconds of the reference's unit, taken like those of block(), when the candidate's
-  /// process has ended. Ends the chain; graphs before streams, which give their memory back.
-  /// @param empty seconds of an empty unit in that mode
-  double reference_alone(LaunchMode mode, double empty, int samples);
+  /// process has ended, in a mode that has been selected before. Ends the chain; graphs come before
+  /// streams, which give their memory back.
+  double reference_alone(LaunchMode mode, int samples);
 
   /// What one call cannot avoid.
   Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
@@ -61,7 +61,7 @@ class Duel {
   const std::vector<Tolerance>& tolerances() const { return tolerances_; }
   int64_t calls_per_unit() const { return calls_; }
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
-  double empty_reference() const { return empty_reference_; }
+  double empty_reference() const { return empty_reference_[index(mode_)]; }
   double empty_candidate() const { return empty_candidate_; }
   /// Medians of this chain's timed units by the clocks of the runners themselves, in seconds: on
   /// the stream, and for the candidate on the device after the stream that launch() was given was
@@ -77,6 +77,7 @@ class Duel {
     bool contains(int64_t slot) const { return slot >= first && slot < first + count; }
   };
 
+  static size_t index(LaunchMode mode) { return static_cast<size_t>(mode); }
   void set_calls(int64_t calls);
   void find_tolerances();
   Range random_range(int64_t count);
@@ -88,6 +89,7 @@ class Duel {
   void warm_up();
   void audit();
   void fresh_units(const std::function<void(Range)>& time);
+  Range fresh_range();
   void refresh();
   void refresh_slot(int64_t slot);
   void verify(Range called);
@@ -104,7 +106,8 @@ class Duel {
   RunnerSession& candidate_;
   Phases& phases_;
   LaunchMode mode_ = LaunchMode::stream;
-  double empty_reference_ = 0, empty_candidate_ = 0;
+  std::array<double, 2> empty_reference_{};  ///< by launch mode
+  double empty_candidate_ = 0;
   std::array<std::vector<double>, 2> stream_seconds_;  ///< of reference and candidate
   std::vector<double> beside_seconds_;
   std::unique_ptr<Workload> work_;

@@ -112,7 +112,6 @@ struct Lanes::Chain {
   int pair;
   Pairing pairing{policy(pair)};
   int64_t calls = 1;                  ///< per unit
-  double empty_reference = 0;         ///< seconds of an empty unit
   std::optional<double> single_call;  ///< seconds of the candidate's call that is alone in its unit
   Json anomalies = Json::array();     ///< of the blocks that count
   Json redone = Json::array();        ///< anomalies of attempts that were thrown away
@@ -290,12 +289,11 @@ void Lanes::check_reference(const Chain& chain) const {
 void Lanes::end_pair() {
   const int samples = is_functional() ? 1 : 3;
   if (duel_ != nullptr) candidate_->end();
-  // Graphs first: their memory is free then for the units on the stream.
-  std::stable_sort(on_pair_.begin(), on_pair_.end(), [](const Chain* a, const Chain* b) {
-    return a->mode == LaunchMode::graph && b->mode == LaunchMode::stream;
-  });
-  for (const Chain* chain : std::exchange(on_pair_, {})) {
-    const double alone = duel_->reference_alone(chain->mode, chain->empty_reference, samples);
+  // The last first, which is the graph: its memory is free then for the units on the stream.
+  const std::vector<Chain*> chains = std::exchange(on_pair_, {});
+  for (auto it = chains.rbegin(); it != chains.rend(); ++it) {
+    const Chain* chain = *it;
+    const double alone = duel_->reference_alone(chain->mode, samples);
     const double slower = chain->pairing.reference_seconds() / alone;
     if (chain->pair == 1) report_[chain->lane]["reference_beside"] = slower;
     if (!is_slowed(slower, alone)) continue;
@@ -336,7 +334,6 @@ bool Lanes::run_chain(Chain& chain) {
     run_blocks(chain);
   }
   if (chain.pair == 1 && chain.calls > 1) chain.single_call = duel_->single_call();
-  chain.empty_reference = duel_->empty_reference();
   on_pair_.push_back(&chain);
   check_stream(chain);
   check_reference(chain);
