@@ -26,4 +26,8 @@ int make_sandbox(const SandboxRules& rules);
 /// Confines this process and its future children for good; returns 0 or an errno. Safe after fork.
 int enter_sandbox(int ruleset_fd);
 
+/// Where memory runs out, the kernel ends this process and what it starts: not the build or the
+/// judge, and nobody else's work. Safe after fork.
+void be_killed_first();
+
 }  // namespace kb

@@ -54,14 +54,6 @@ void set_limit(int resource, uint64_t value) {
   setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
 }
 
-// Where memory runs out, this is what the kernel ends: not the build, and nobody else's work.
-void be_killed_first() {
-  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  [[maybe_unused]] const ssize_t written = write(fd, "1000", 4);
-  close(fd);
-}
-
 // Between fork and exec. Writes errno to `error_fd` if the program cannot be started.
 [[noreturn]] void become_compiler(const Launch& launch, int output_fd, int error_fd, pid_t parent) {
   setpgid(0, 0);

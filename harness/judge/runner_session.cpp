@@ -216,7 +216,7 @@ std::string RunnerSession::last_words() const {
   for (std::string line; std::getline(lines, line);) {
     if (line.find_first_not_of(' ') == std::string::npos) continue;
     last = line;
-    if (line.starts_with("[kb-cpu] ") && !line.starts_with("[kb-cpu] warning: ")) fault = line;
+    if (line.starts_with("[kb-cpu] ") && !line.starts_with(cpu_warning)) fault = line;
   }
   if (!fault.empty()) last = fault;
   constexpr size_t enough = 600;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "judge/buffers.h"
@@ -15,6 +16,9 @@
 #include "protocol/page.h"
 
 namespace kb {
+
+/// How the CPU layer begins a line that warns.
+inline constexpr std::string_view cpu_warning = "[kb-cpu] warning: ";
 
 /// How a runner is started and how long it may take.
 struct RunnerOptions {

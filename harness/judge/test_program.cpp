@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <optional>
 #include <sstream>
-#include <string_view>
 
 #include "device/gpu_choice.h"
 #include "judge/memory.h"
@@ -76,13 +75,12 @@ struct Judging {
 
 // What the CPU layer noticed and no verdict says: each sentence once, a few of them.
 Json warnings_in(const std::string& printed) {
-  constexpr std::string_view mark = "[kb-cpu] warning: ";
   constexpr size_t most = 8, longest = 400;
   Json found = Json::array();
   std::istringstream lines(printed);
   for (std::string line; found.size() < most && std::getline(lines, line);) {
-    if (!line.starts_with(mark)) continue;
-    const Json sentence = line.substr(mark.size(), longest);
+    if (!line.starts_with(cpu_warning)) continue;
+    const Json sentence = line.substr(cpu_warning.size(), longest);
     if (std::find(found.begin(), found.end(), sentence) == found.end()) found.push_back(sentence);
   }
   return found;

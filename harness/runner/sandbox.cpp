@@ -2,7 +2,6 @@
 // exists, system calls last. A layer that the machine refuses is left out and reported.
 #include "runner/sandbox.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "build/sandbox.h"
 #include "protocol/page.h"
 #include "runner/files.h"
 #include "runner/namespaces.h"
@@ -56,14 +56,6 @@ uint32_t set_limits() {
              limit(RLIMIT_FSIZE, rlim_t{4} << 30);
   if (limit_memory) all = all && limit(RLIMIT_DATA, private_memory);
   return all ? limits : 0u;
-}
-
-// Whatever else runs here is worth more than a candidate that eats all memory.
-void be_killed_first() {
-  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  [[maybe_unused]] const ssize_t written = write(fd, "1000", 4);
-  close(fd);
 }
 
 }  // namespace
