@@ -2,14 +2,10 @@
 
 # kb_run_library(<run> <out>): none, cublas, or cudnn, which includes cuBLAS.
 function(kb_run_library run out)
-  set(library none)
-  set(about ${PROJECT_SOURCE_DIR}/candidates/${run}/run.json)
-  if(EXISTS ${about})
-    file(READ ${about} text)
-    string(JSON declared ERROR_VARIABLE missing GET "${text}" library)
-    if(NOT missing)
-      set(library "${declared}")
-    endif()
+  kb_run_facts(${run} facts)
+  string(JSON library ERROR_VARIABLE missing GET "${facts}" library)
+  if(missing)
+    set(library none)
   endif()
   if(NOT library MATCHES "^(none|cublas|cudnn)$")
     message(FATAL_ERROR "candidates/${run}/run.json declares the library '${library}'. "
