@@ -9,7 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
-#include <type_traits>
+
+#include "elf_read.h"
 
 namespace kb {
 namespace {
@@ -35,11 +36,7 @@ class Image {
 
   template <class T>
   T at(uint64_t offset) const {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) fail("ELF file is cut short");
-    T value;
-    std::memcpy(&value, bytes_.data() + offset, sizeof(T));
-    return value;
+    return read_structure<T>({bytes_.data(), bytes_.size()}, offset);
   }
 
   /// `count` structures from `offset`.

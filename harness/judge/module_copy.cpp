@@ -10,21 +10,12 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "build/elf_read.h"
 #include "protocol/constructors.h"
 #include "result/files.h"
 
 namespace kb {
 namespace {
-
-template <class T>
-T read_at(const std::string& bytes, uint64_t offset) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) {
-    throw std::runtime_error("the candidate's module is cut short");
-  }
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
 
 bool starts_code(int64_t tag) {
   return tag == DT_INIT || tag == DT_INIT_ARRAY || tag == DT_INIT_ARRAYSZ;
@@ -32,7 +23,7 @@ bool starts_code(int64_t tag) {
 
 void hide_in(std::string& elf, const Elf64_Phdr& dynamic) {
   for (uint64_t at = dynamic.p_offset;; at += sizeof(Elf64_Dyn)) {
-    auto entry = read_at<Elf64_Dyn>(elf, at);
+    auto entry = read_structure<Elf64_Dyn>(elf, at);
     if (entry.d_tag == DT_NULL) return;
     if (!starts_code(entry.d_tag)) continue;
     entry.d_tag = protocol::hidden_tag(entry.d_tag);
@@ -43,13 +34,13 @@ void hide_in(std::string& elf, const Elf64_Phdr& dynamic) {
 }  // namespace
 
 void hide_constructors(std::string& elf) {
-  const auto header = read_at<Elf64_Ehdr>(elf, 0);
+  const auto header = read_structure<Elf64_Ehdr>(elf, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr)) {
     throw std::runtime_error("the candidate's module is no 64-bit shared object");
   }
   for (uint64_t i = 0; i < header.e_phnum; ++i) {
-    const auto segment = read_at<Elf64_Phdr>(elf, header.e_phoff + i * sizeof(Elf64_Phdr));
+    const auto segment = read_structure<Elf64_Phdr>(elf, header.e_phoff + i * sizeof(Elf64_Phdr));
     if (segment.p_type == PT_DYNAMIC) hide_in(elf, segment);
   }
 }
