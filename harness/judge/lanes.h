@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,8 @@ class Lanes {
   void check_calls(const Chain& chain) const;
   void check_stream(const Chain& chain) const;
   void check_reference(const Chain& chain) const;
-  void end_pair();
+  std::string end_pair(const std::vector<Chain*>& timed);
+  void run_pair(std::span<const std::unique_ptr<Chain>> chains);
   void check_lanes() const;
 
   const Task& task_;
@@ -68,7 +70,6 @@ class Lanes {
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
   std::unique_ptr<RunnerSession> reference_, candidate_;
   std::unique_ptr<Duel> duel_;
-  std::vector<Chain*> on_pair_;  ///< those that the present pair of processes has run
   std::vector<std::unique_ptr<Chain>> chains_;
   size_t gpu_position_ = 0;  ///< among those that tests are scheduled on
   std::optional<Peaks> peaks_;
