@@ -81,6 +81,11 @@ bool deny_if(const Filter& filter, int number, scmp_arg_cmp condition, int error
   return seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(error), number, 1, &condition) == 0;
 }
 
+// The kernel looks at the lower half of an argument that is an int.
+scmp_arg_cmp is_int(unsigned argument, int value) {
+  return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, static_cast<scmp_datum_t>(value));
+}
+
 #ifdef KB_CUDA
 // No threads either: the driver has started its own (Candidate's constructor sees to that), and a
 // thread of a candidate's could work while it is not its turn.
@@ -118,15 +123,15 @@ bool deny_by_arguments(const Filter& filter) {
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0)) &&
       // Signals on input, to the same end as a timer.
-      deny_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN)) &&
-      deny_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETSIG)) &&
-      deny_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, F_SETOWN_EX)) &&
+      deny_if(filter, SCMP_SYS(fcntl), is_int(1, F_SETOWN)) &&
+      deny_if(filter, SCMP_SYS(fcntl), is_int(1, F_SETSIG)) &&
+      deny_if(filter, SCMP_SYS(fcntl), is_int(1, F_SETOWN_EX)) &&
       // The runner dies with its judge and shows its memory to nobody.
-      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) &&
-      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PTRACER)) &&
-      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_CHILD_SUBREAPER)) &&
+      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_PDEATHSIG)) &&
+      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_PTRACER)) &&
+      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_CHILD_SUBREAPER)) &&
       // A handler in the middle of the runner's own system calls.
-      deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_SYSCALL_USER_DISPATCH));
+      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_SYSCALL_USER_DISPATCH));
 }
 
 // CUDA's threads are there already.
@@ -152,8 +157,7 @@ bool deny_new_code() {
   return filter != nullptr &&
          deny_if(filter, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
          // A filter of the candidate's own could have the kernel call it in the runner's calls.
-         deny(filter, "seccomp") &&
-         deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)) &&
+         deny(filter, "seccomp") && deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_SECCOMP)) &&
          load_for_all_threads(filter);
 }
 
