@@ -25,7 +25,8 @@ bool drifts(const std::vector<double>& log_ratios) {
     const double off = log_ratios[i] - mean - slope * (static_cast<double>(i) - centre);
     residual += off * off;
   }
-  constexpr double enough = 4;
+  constexpr double rarely = 0.999;
+  const double enough = student_quantile(rarely, static_cast<int>(log_ratios.size()) - 2);
   return std::abs(slope) > enough * std::sqrt(residual / (n - 2) / xx);
 }
 

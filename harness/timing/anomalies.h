@@ -8,8 +8,8 @@
 
 namespace kb {
 
-/// The block log-ratios rise or fall over the chain: |t| of the regression slope above 4 (false
-/// alarm in fewer than 1 of 1,000 chains of 12 and more blocks).
+/// The block log-ratios rise or fall over the chain: the regression slope's |t| is one that noise
+/// reaches in 1 of 1,000 chains.
 bool drifts(const std::vector<double>& log_ratios);
 
 /// The middle half of the block log-ratios is wider than 3 %.

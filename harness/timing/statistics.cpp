@@ -48,6 +48,8 @@ double two_sided_tail(double t, int freedom) {
   return 1 - inside * 2 / std::numbers::pi;
 }
 
+}  // namespace
+
 double student_quantile(double confidence, int freedom) {
   double low = 0, high = 1e6;
   for (int i = 0; i < 200; ++i) {
@@ -56,8 +58,6 @@ double student_quantile(double confidence, int freedom) {
   }
   return high;
 }
-
-}  // namespace
 
 double median(std::vector<double> values) {
   const size_t middle = values.size() / 2;
@@ -95,7 +95,9 @@ Interval mean_interval(const std::vector<double>& values, double confidence) {
 std::string speedup_verdict(const Interval& speedup, double p) {
   if (speedup.low > p) return "WIN";
   if (speedup.high <= p) return "LOSS";
-  return "UNDECIDED";
+  constexpr double equal = 0.01;
+  const bool tie = speedup.low >= (1 - equal) * p && speedup.high <= (1 + equal) * p;
+  return tie ? "TIE" : "UNDECIDED";
 }
 
 }  // namespace kb

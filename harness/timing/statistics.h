@@ -28,7 +28,11 @@ Interval signed_rank_interval(const std::vector<double>& values, double confiden
 /// @pre at least two values
 Interval mean_interval(const std::vector<double>& values, double confidence);
 
-/// WIN if the interval lies above p, LOSS if it does not reach above p, else UNDECIDED.
+/// The t with P(|T| <= t) = confidence for Student's T with so many degrees of freedom.
+double student_quantile(double confidence, int freedom);
+
+/// WIN if the interval lies above p, LOSS if it does not reach above p; else TIE if it lies within
+/// 1 % of p, where more measuring would tell nothing that matters, and UNDECIDED if not.
 std::string speedup_verdict(const Interval& speedup, double p);
 
 }  // namespace kb

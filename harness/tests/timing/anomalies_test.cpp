@@ -23,10 +23,12 @@ TEST(Drift, IsSeenWhereTheRatioMoves) {
 }
 
 TEST(Drift, IsRarelySeenInNoise) {
-  int alarms = 0;
-  constexpr int chains = 2000;
-  for (int i = 0; i < chains; ++i) alarms += drifts(noise(12, 0.01, 100 + i));
-  EXPECT_LE(alarms, chains / 200);
+  constexpr int chains = 4000;
+  for (const int blocks : {6, 8, 12, 60}) {
+    int alarms = 0;
+    for (int i = 0; i < chains; ++i) alarms += drifts(noise(blocks, 0.01, 100 + i));
+    EXPECT_LE(alarms, 12) << blocks << " blocks";  // 4 expected
+  }
 }
 
 TEST(ReferenceLag, IsWhatTheSecondReferenceUnitTakesMore) {

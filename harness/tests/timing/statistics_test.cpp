@@ -101,5 +101,13 @@ TEST(Verdict, NeedsTheWholeIntervalOnOneSide) {
   EXPECT_EQ(speedup_verdict({0.9, 1.1}, 1), "UNDECIDED");
 }
 
+TEST(Verdict, IsATieWhereTheIntervalLiesWithinOnePercent) {
+  EXPECT_EQ(speedup_verdict({0.995, 1.005}, 1), "TIE");
+  EXPECT_EQ(speedup_verdict({0.985, 1.005}, 1), "UNDECIDED");
+  EXPECT_EQ(speedup_verdict({0.995, 1.015}, 1), "UNDECIDED");
+  EXPECT_EQ(speedup_verdict({1.001, 1.005}, 1), "WIN");
+  EXPECT_EQ(speedup_verdict({1.99, 2.01}, 2), "TIE");
+}
+
 }  // namespace
 }  // namespace kb
