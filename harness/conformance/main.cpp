@@ -92,11 +92,6 @@ Json describe(const Task& task) {
   return json;
 }
 
-std::filesystem::path tasks_folder() {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe");
-  return program.parent_path().parent_path() / "lib/tasks";
-}
-
 void list_tasks() {
   Json all = Json::array();
   for (const std::string& name : task_names(tasks_folder())) {
@@ -263,12 +258,13 @@ void make_inputs(const Options& options, const Task& task) {
   const SizeBytes sizes = chosen_sizes(task, options.sizes);
   const at::Device device = chosen_device(options.device);
   at::Generator rng = make_rng(device, *options.make_inputs);
+  const InputKind inputs = options.inputs == "compat" ? InputKind::compat : InputKind::standard;
   std::vector<std::pair<std::string, at::Tensor>> made;
   for (const NamedSpec& named : file_names(task.tensors(sizes))) {
     if (named.spec.role == Role::output) continue;
     at::Tensor tensor =
         at::empty(named.spec.shape, at::TensorOptions(named.spec.dtype).device(device));
-    (options.inputs == "compat" ? named.spec.compat : named.spec.fill)(tensor, rng);
+    named.spec.draw(tensor, inputs, rng);
     made.emplace_back(named.name, tensor);
   }
   write_safetensors(options.out, made);

@@ -11,6 +11,11 @@ namespace kb {
 
 namespace fs = std::filesystem;
 
+std::filesystem::path tasks_folder() {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  return program.parent_path().parent_path() / "lib/tasks";
+}
+
 std::vector<std::string> task_names(const fs::path& folder) {
   std::vector<std::string> names;
   for (const fs::directory_entry& file : fs::directory_iterator(folder)) {

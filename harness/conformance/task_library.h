@@ -9,6 +9,9 @@
 
 namespace kb {
 
+/// lib/tasks of the build tree that this program belongs to.
+std::filesystem::path tasks_folder();
+
 /// Names ("level1/019_relu") of the tasks in a folder, sorted.
 std::vector<std::string> task_names(const std::filesystem::path& folder);
 

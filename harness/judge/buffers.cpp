@@ -8,21 +8,21 @@ namespace kb {
 SharedTensor::SharedTensor(TensorSpec spec, int64_t slots)
     : spec_(std::move(spec)), slots_(slots) {}
 
-at::Tensor SharedTensor::slot(int64_t index) const {
+at::Tensor SharedTensor::bytes_of(int64_t index) const {
   const int64_t start = static_cast<int64_t>(data_offset_ + index * slot_stride_);
-  return memory_.narrow(0, start, spec_.bytes()).view(spec_.dtype).view(spec_.shape);
+  return memory_.narrow(0, start, spec_.bytes());
+}
+
+at::Tensor SharedTensor::slot(int64_t index) const {
+  return bytes_of(index).view(spec_.dtype).view(spec_.shape);
 }
 
 void SharedTensor::poison() { memory_.fill_(0xFF); }
 
-void SharedTensor::poison_slot(int64_t index) const {
-  const int64_t start = static_cast<int64_t>(data_offset_ + index * slot_stride_);
-  memory_.narrow(0, start, spec_.bytes()).fill_(0xFF);
-}
+void SharedTensor::poison_slot(int64_t index) const { bytes_of(index).fill_(0xFF); }
 
 bool SharedTensor::is_poisoned(int64_t index) const {
-  const int64_t start = static_cast<int64_t>(data_offset_ + index * slot_stride_);
-  const at::Tensor bytes = memory_.narrow(0, start, spec_.bytes());
+  const at::Tensor bytes = bytes_of(index);
   // In words where the size allows, for speed: all bits set reads as -1.
   if (spec_.bytes() % 8 == 0) return bytes.view(at::kLong).eq(-1).all().item<bool>();
   return bytes.eq(0xFF).all().item<bool>();

@@ -147,13 +147,6 @@ Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const 
           .library_error = library_error};
 }
 
-Tolerance against_library(const Tolerance& tolerance) {
-  return {.relative = 2 * tolerance.relative,
-          .per_rms = 2 * tolerance.per_rms,
-          .per_value = 2 * tolerance.per_value,
-          .library_error = tolerance.library_error};
-}
-
 Tolerance exact_tolerance(const at::Tensor& library, const Expected& oracle) {
   const Norms norms = measure(library, oracle);
   const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));

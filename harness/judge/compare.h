@@ -60,20 +60,16 @@ class Expected {
   Range range_;
 };
 
-/// The rule: relative error of the whole at most B = max(8 x the library's, 32 u); no element off by
-/// more than max(8 x the library's worst, 12 B rms) + 4 B |expected|; u is the type's unit roundoff
-/// (6e-8 for fp32). 8 covers the spread between honest libraries, 32 u intrinsics of expf's class;
-/// TF32 and bf16 operands are off by hundreds of u. Where all elements are as far off as B allows,
-/// the worst of a billion is six to nine times farther, and one that a spike of the inputs made
-/// large is off in proportion: right fp32 convolutions on an H200 had elements off by 60 u of
-/// themselves at a third of B. Integers: equal.
+/// The rule: relative error of the whole at most B = max(8 x the library's, 32 u); no element off
+/// by more than max(8 x the library's worst, 12 B rms) + 4 B |expected|; u is the type's unit
+/// roundoff (6e-8 for fp32). 8 covers the spread between honest libraries, 32 u intrinsics of
+/// expf's class; TF32 and bf16 operands are off by hundreds of u. Where all elements are as far off
+/// as B allows, the worst of a billion is six to nine times farther, and one that a spike of the
+/// inputs made large is off in proportion: right fp32 convolutions on an H200 had elements off by
+/// 60 u of themselves at a third of B. Integers: equal.
 /// @param library  the reference in the output's own precision
 /// @param oracle   the reference in fp64
 Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle);
-
-/// The same rule where only the library's result is at hand (timed calls): both sides are off from
-/// the truth, so the tolerances are doubled.
-Tolerance against_library(const Tolerance& tolerance);
 
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
 /// the library's worst error if that is more.

@@ -163,8 +163,7 @@ void Correctness::check_call(RunnerSession& runner, Workload& work, const std::s
   }
   const std::vector<at::Tensor> later = work.snapshot(0);
   for (size_t i = 0; i < got.size(); ++i) {
-    const auto bytes = [](const at::Tensor& t) { return t.reshape(-1).view(at::kByte); };
-    if (!at::equal(bytes(later[i].to(got[i].device())), bytes(got[i]))) {
+    if (!same_bits(later[i].to(got[i].device()), got[i])) {
       throw Decided(Verdict::cheat,
                     "the output '" + work.outputs()[i].name +
                         "' changed after launch() had returned and the device was idle");

@@ -4,15 +4,12 @@
 #include "result/verdict.h"
 
 namespace kb {
-namespace {
 
-// Bit patterns, so that NaN equals itself; in words where the size allows, for speed.
+// In words where the size allows, for speed.
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   const at::ScalarType unit = a.nbytes() % 8 == 0 ? at::kLong : at::kByte;
   return at::equal(a.reshape(-1).view(unit), b.reshape(-1).view(unit));
 }
-
-}  // namespace
 
 Workload::Workload(const Task& task, const SizeBytes& sizes, int64_t slots, SharedMemory& memory)
     : task_(task), sizes_(sizes), slots_(slots) {
@@ -44,12 +41,8 @@ void Workload::bind(RunnerSession& runner) const {
 }
 
 void Workload::refill(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng) {
-  const TensorSpec& spec = tensor.shared->spec();
-  const Fill& fill = kind == InputKind::standard ? spec.fill : spec.compat;
-  TORCH_CHECK(fill != nullptr, task_.name, ": tensor '", spec.name,
-              "' needs .with() and .upstream()");
   at::Tensor& original = tensor.originals[slot];
-  fill(original, rng);
+  tensor.shared->spec().draw(original, kind, rng);
   tensor.shared->slot(slot).copy_(original);
 }
 
@@ -59,6 +52,10 @@ void Workload::refill_weights(InputKind kind, at::Generator& rng) {
 
 void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
   for (Slots& input : inputs_) refill(input, slot, kind, rng);
+  poison(slot);
+}
+
+void Workload::poison(int64_t slot) {
   for (Slots& output : outputs_) output.shared->poison_slot(slot);
 }
 
@@ -73,7 +70,7 @@ void Workload::assign(int64_t slot, const std::vector<at::Tensor>& given) {
       t.shared->slot(copy).copy_(t.originals[copy]);
     }
   }
-  for (Slots& output : outputs_) output.shared->poison_slot(slot);
+  poison(slot);
 }
 
 std::vector<at::Tensor> Workload::arguments(int64_t slot) const {

@@ -14,8 +14,8 @@
 
 namespace kb {
 
-/// Which values tensors get.
-enum class InputKind { standard, compat };
+/// Bit for bit, so that NaN equals itself.
+bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
 class Workload {
  public:
@@ -28,6 +28,8 @@ class Workload {
   void refill_weights(InputKind kind, at::Generator& rng);
   /// New inputs for one slot, and a poisoned output.
   void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
+  /// Outputs that nothing has been written to.
+  void poison(int64_t slot);
 
   /// These inputs and weights, in reference()'s order, and poisoned outputs; prepare() must run
   /// again.

@@ -17,7 +17,7 @@ std::vector<Tensor> Task::example(const SizeBytes& sizes, at::Device device,
   std::vector<Tensor> values;
   for (const TensorSpec& spec : given(sizes)) {
     values.push_back(at::empty(spec.shape, at::TensorOptions(spec.dtype).device(device)));
-    spec.fill(values.back(), rng);
+    spec.draw(values.back(), InputKind::standard, rng);
   }
   return values;
 }

@@ -35,6 +35,12 @@ int64_t TensorSpec::bytes() const {
   return numel() * static_cast<int64_t>(c10::elementSize(dtype));
 }
 
+void TensorSpec::draw(at::Tensor& out, InputKind kind, at::Generator& rng) const {
+  const Fill& values = kind == InputKind::standard ? fill : compat;
+  TORCH_CHECK(values != nullptr, "tensor '", name, "' needs .with() and .upstream()");
+  values(out, rng);
+}
+
 namespace detail {
 
 TensorSpec default_input(std::string name, at::ScalarType dtype, Shape shape) {

@@ -6,8 +6,8 @@
 
 #include "judge/canary.h"
 #include "judge/expectation.h"
-#include "validity/mutants.h"
 #include "judge/rounding.h"
+#include "validity/mutants.h"
 
 namespace kb {
 namespace {
@@ -46,15 +46,14 @@ class Assessor {
   Assessor(const Task& task, const AssessmentOptions& options)
       : task_(task),
         sizes_(options.set == "odd" ? task.odd : task.smoke),
-        compat_(options.inputs == "compat"),
+        inputs_(options.inputs == "compat" ? InputKind::compat : InputKind::standard),
+        specs_(task.given(sizes_)),
         rng_(make_rng(at::kCPU, options.rng_seed)) {
-    for (TensorSpec& spec : task.tensors(sizes_)) {
-      if (spec.role == Role::input || spec.role == Role::weight) specs_.push_back(std::move(spec));
-    }
-    given_ = draw(compat_);
-    other_ = draw(compat_);
+    given_ = draw(inputs_);
+    other_ = draw(inputs_);
     right_.emplace(task_, sizes_, given_);
-    canary_ = Canary::find(task_, sizes_, compat_ ? draw(false) : given_);
+    canary_ = Canary::find(task_, sizes_,
+                           inputs_ == InputKind::standard ? given_ : draw(InputKind::standard));
   }
 
   Assessment run() {
@@ -68,14 +67,11 @@ class Assessor {
   }
 
  private:
-  std::vector<Tensor> draw(bool compat) {
+  std::vector<Tensor> draw(InputKind inputs) {
     std::vector<Tensor> values;
     for (const TensorSpec& spec : specs_) {
-      const Fill& fill = compat ? spec.compat : spec.fill;
-      TORCH_CHECK(fill != nullptr, task_.name, ": tensor '", spec.name,
-                  "' needs .with() and .upstream()");
       values.push_back(at::empty(spec.shape, spec.dtype));
-      fill(values.back(), rng_);
+      spec.draw(values.back(), inputs, rng_);
     }
     return values;
   }
@@ -189,7 +185,7 @@ class Assessor {
 
   const Task& task_;
   SizeBytes sizes_;
-  bool compat_;
+  InputKind inputs_;
   at::Generator rng_;
   std::vector<TensorSpec> specs_;  // inputs and weights, in reference()'s order
   std::vector<Tensor> given_, other_;

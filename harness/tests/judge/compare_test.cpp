@@ -198,15 +198,6 @@ TEST(Compare, TakesNoByteButOneForTrue) {
   EXPECT_EQ(c.worst->index, std::vector<int64_t>{2});
 }
 
-TEST(Compare, ForgivesTheLibraryTwiceInTimedCalls) {
-  const Tensor oracle = wave(1000);
-  const Tolerance once = tolerance_of(output_like(oracle), oracle.to(at::kFloat), oracle);
-  const Tolerance twice = against_library(once);
-  EXPECT_DOUBLE_EQ(twice.relative, 2 * once.relative);
-  EXPECT_DOUBLE_EQ(twice.per_rms, 2 * once.per_rms);
-  EXPECT_DOUBLE_EQ(twice.per_value, 2 * once.per_value);
-}
-
 TEST(CompareExact, AllowsLessThanHalfAUnit) {
   const Tensor oracle = doubles({100000, 4097, 0, 12345});
   const TensorSpec spec = output_like(oracle);

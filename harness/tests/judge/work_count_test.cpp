@@ -11,11 +11,6 @@
 namespace kb {
 namespace {
 
-std::filesystem::path tasks_folder() {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe");
-  return program.parent_path().parent_path() / "lib/tasks";
-}
-
 struct Row {
   const char* task;
   double elements;  ///< read or written at least, 4 bytes each

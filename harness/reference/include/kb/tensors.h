@@ -19,6 +19,9 @@ using Shape = std::vector<int64_t>;
 /// its forward (BatchNorm's running statistics in training mode): listed, never passed on.
 enum class Role { input, weight, unread, output };
 
+/// Which values tensors get: ours, or upstream's.
+enum class InputKind { standard, compat };
+
 /// An integer output that names where an extremum of `input` along `dim` lies. Any position that
 /// holds the extremum's exact value is right, so ties cannot fail an honest candidate.
 struct ArgumentOf {
@@ -42,6 +45,8 @@ struct TensorSpec {
 
   int64_t numel() const;
   int64_t bytes() const;
+  /// New values for a tensor of this shape. @throws c10::Error if the task declares none
+  void draw(at::Tensor& out, InputKind kind, at::Generator& rng) const;
 };
 
 /// A TensorSpec that remembers its C++ element type, so that signatures are checked when compiling.
