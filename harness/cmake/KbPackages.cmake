@@ -33,6 +33,7 @@ if(FETCHCONTENT_SOURCE_DIR_BENCHMARK)
   set(BENCHMARK_ENABLE_INSTALL OFF)
   set(BENCHMARK_ENABLE_WERROR OFF)
   kb_from_source(benchmark)
+  target_compile_definitions(benchmark PRIVATE NDEBUG)  # else its files say "debug"
 else()
   kb_need(benchmark 1.7 libbenchmark-dev)
 endif()

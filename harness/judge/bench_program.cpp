@@ -70,7 +70,6 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   const FullSizes full(options.sizes);
   const Task task = full.scaled(declared);
 
-  own_descendants();
   const at::NoGradGuard no_grad;
   ResultFile file(find_candidate(options.manifest, options.candidate));
   options.apply_contract(file.entry());
@@ -92,8 +91,14 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   try {
     lanes.measure();
   } catch (const Decided& decided) {
+    if (!options.report.empty()) throw;
     save_log(file.entry(), "bench", lanes.end());
     return keep_verdict(file, decided);
+  }
+  if (!options.report.empty()) {
+    print(options.candidate, lanes.report());
+    append_report(options, file.entry(), lanes);
+    return 0;
   }
   {
     const auto phase = lanes.phases().in("end");
@@ -108,10 +113,6 @@ int time_candidate(int argc, char** argv, const Task& declared) {
                        {"speed_of_light", lanes.speed_of_light()},
                        {"wall_seconds", lanes.phases().seconds()}};
   print(options.candidate, lanes.report());
-  if (!options.report.empty()) {
-    append_report(options, file.entry(), lanes);
-    return 0;
-  }
   file.json()["timing"] = timing;
   file.json()["machine"]["gpu"] = own_gpu();  // not always the one of the step before
   file.save("bench", "pass", file.json()["evidence"]);
@@ -126,6 +127,7 @@ int bench_main(int argc, char** argv, const Task& task) {
       serve_reference(task, {argv + 2, argv + argc});
       return 0;
     }
+    own_descendants();
     use_given_gpu();
     return time_candidate(argc, argv, task);
   });

@@ -50,6 +50,9 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, Inp
       candidate_(candidate),
       phases_(phases),
       tolerances_(std::move(tolerances)) {
+  // Of each slot there are copies: of inputs one, of outputs the expected and the reference's own.
+  const int64_t slot_bytes = std::min(max_slot_bytes, memory_.available_bytes() / 6);
+  most_slots_ = std::max<int64_t>(1, slot_bytes / bytes_per_call(task_, sizes_));
   set_calls(1);
   const Range only{0, 1};
   double seconds = 0;
@@ -59,17 +62,14 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, Inp
   }
   if (tolerances_.empty()) find_tolerances();
   const auto wanted = static_cast<int64_t>(std::ceil(size.seconds / seconds));
-  // Of each slot there are copies: of inputs one, of outputs the expected and the reference's own.
-  const int64_t slot_bytes = std::min(max_slot_bytes, memory_.available_bytes() / 6);
-  const int64_t room = slot_bytes / bytes_per_call(task_, sizes_) - 1;
-  const int64_t calls = std::min({std::max(wanted, size.calls), room, max_calls});
+  const int64_t calls = std::min({std::max(wanted, size.calls), most_slots_ - 1, max_calls});
   if (calls > 1) set_calls(calls);
 }
 
 void Duel::set_calls(int64_t calls) {
   const auto phase = phases_.in("inputs");
   calls_ = calls;
-  const int64_t slots = calls == 1 ? 1 : calls + 1;
+  const int64_t slots = std::min(calls + 1, most_slots_);
   work_.reset();
   work_ = std::make_unique<Workload>(task_, sizes_, slots, memory_);
   work_->bind(reference_);
@@ -84,9 +84,8 @@ std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   mode_ = mode;
   audited_ = false;
+  blocks_ = 0;
   memory_.finish();  // the judge's own work would share the device with the first units
-  stream_seconds_ = {};
-  beside_seconds_.clear();
   // The empty graph stands in for the unit's fixed cost.
   for (RunnerSession* runner : {&reference_, &candidate_}) {
     if (std::string why = record(*runner, {0, 0}); !why.empty()) return why;
@@ -104,6 +103,11 @@ std::string Duel::select(LaunchMode mode) {
   return "";
 }
 
+void Duel::restart_clocks() {
+  stream_seconds_ = {};
+  beside_seconds_.clear();
+}
+
 Duel::Range Duel::random_range(int64_t count) {
   std::uniform_int_distribution<int64_t> first(0, work_->slots() - count);
   return {first(choices_), count};
@@ -114,8 +118,8 @@ std::string Duel::record(RunnerSession& runner, Range range) const {
   return mode_ == LaunchMode::stream ? "" : runner.capture(range.first, range.count);
 }
 
-void Duel::record_again(Range range) {
-  const std::string why = record(candidate_, range);
+void Duel::record_again(RunnerSession& runner, Range range) const {
+  const std::string why = record(runner, range);
   if (!why.empty()) throw Decided(Verdict::runtime_error, why + ", although it could before");
 }
 
@@ -161,15 +165,17 @@ void Duel::find_tolerances() {
   memory_.release_unused();
 }
 
-void Duel::refresh() {
+void Duel::refresh(Range called) {
   const auto phase = phases_.in("inputs");
-  for (int64_t s = 0; s < work_->slots(); ++s) refresh_slot(s);
+  expected_.assign(work_->slots(), {});
+  for (int64_t s = 0; s < work_->slots(); ++s) {
+    called.contains(s) ? refresh_slot(s) : work_->poison(s);
+  }
   memory_.finish();
 }
 
 void Duel::refresh_slot(int64_t slot) {
   work_->refill_slot(slot, inputs_, rng_);
-  expected_.resize(work_->slots());
   expected_[slot] = task_.reference(sizes_, work_->arguments(slot));
   // Attention comes as a view of another order; in one piece it is checked in one pass.
   for (at::Tensor& output : expected_[slot]) output = output.contiguous();
@@ -212,15 +218,28 @@ void Duel::audit() {
   if (calls_ == 1 || (std::exchange(audited_, true) && dice(choices_) > 1)) return;
   std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
   const Range range = random_range(some(choices_));
-  record_again(range);
-  refresh();
+  record_again(candidate_, range);
+  refresh(range);
   unit(candidate_, range);
   verify(range);
-  record_again(recorded_);
+  record_again(candidate_, recorded_);
+}
+
+// A recorded unit keeps its places in memory, and some are faster than others: none may speak for a
+// whole chain.
+void Duel::record_elsewhere() {
+  const auto phase = phases_.in("recording");
+  recorded_ = random_range(calls_);
+  for (RunnerSession* runner : {&reference_, &candidate_}) {
+    record_again(*runner, recorded_);
+    unit(*runner, recorded_);  // the first launch of a graph also brings it to the device
+  }
 }
 
 Block Duel::block() {
+  constexpr int blocks_of_a_recording = 4;
   audit();
+  if (mode_ == LaunchMode::graph && ++blocks_ % blocks_of_a_recording == 0) record_elsewhere();
   Block block{};
   fresh_units([&](Range range) {
     block.a1 = net_unit(reference_, range, empty_reference());
@@ -233,10 +252,11 @@ Block Duel::block() {
   return block;
 }
 
-// The calls of the next unit; all slots get new values.
+// The calls of the next unit, with new values in their slots.
 Duel::Range Duel::fresh_range() {
-  refresh();
-  return mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
+  const Range range = mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
+  refresh(range);
+  return range;
 }
 
 void Duel::fresh_units(const std::function<void(Range)>& time) {
@@ -260,8 +280,8 @@ double Duel::reference_alone(LaunchMode mode, int samples) {
 double Duel::single_call() {
   constexpr int samples = 15;
   const Range only = random_range(1);
-  record_again(only);
-  refresh();  // the others' outputs are to stay as they are
+  record_again(candidate_, only);
+  refresh(only);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
     refresh_slot(only.first);

@@ -30,8 +30,9 @@ class Duel {
   };
 
   /// Starts from two idle runners. Each call of a unit has a slot of its own: own inputs, own
-  /// poisoned output, so that nothing is found in a cache by repetition. There is one slot more
-  /// than calls, and nobody is told before which one is left out.
+  /// poisoned output, so that nothing is found in a cache by repetition. Where
+  /// memory allows there is one slot more than calls, and nobody is told before which one is left
+  /// out.
   /// @param plan where memory is short
   /// @param tolerances of an earlier duel at these sizes; none: found with the oracle
   /// @throws Decided
@@ -46,6 +47,8 @@ class Duel {
   /// that are not timed come first, to see that each call does its own work and no other's.
   /// @throws Decided
   Block block();
+  /// Forgets what the runners' own clocks said: from here on it is of blocks that may count.
+  void restart_clocks();
   /// Median seconds of a candidate's call that is alone in its unit. Calls that share their work
   /// behind the judge's back lose that here. Ends the chain: select() comes next. @throws Decided
   double single_call();
@@ -63,9 +66,9 @@ class Duel {
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_[index(mode_)]; }
   double empty_candidate() const { return empty_candidate_; }
-  /// Medians of this chain's timed units by the clocks of the runners themselves, in seconds: on
-  /// the stream, and for the candidate on the device after the stream that launch() was given was
-  /// done.
+  /// Medians of the units since restart_clocks() by the clocks of the runners themselves, in
+  /// seconds: on the stream, and for the candidate on the device after the stream that launch() was
+  /// given was done.
   double reference_stream_seconds() const { return median(stream_seconds_[0]); }
   double stream_seconds() const { return median(stream_seconds_[1]); }
   double beside_seconds() const { return median(beside_seconds_); }
@@ -82,7 +85,8 @@ class Duel {
   void find_tolerances();
   Range random_range(int64_t count);
   std::string record(RunnerSession& runner, Range range) const;
-  void record_again(Range range);
+  void record_again(RunnerSession& runner, Range range) const;
+  void record_elsewhere();
   double unit(RunnerSession& runner, Range range);
   double net_unit(RunnerSession& runner, Range range, double empty);
   double empty_unit(RunnerSession& runner);
@@ -90,7 +94,7 @@ class Duel {
   void audit();
   void fresh_units(const std::function<void(Range)>& time);
   Range fresh_range();
-  void refresh();
+  void refresh(Range called);
   void refresh_slot(int64_t slot);
   void verify(Range called);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
@@ -105,6 +109,8 @@ class Duel {
   RunnerSession& reference_;
   RunnerSession& candidate_;
   Phases& phases_;
+  int64_t most_slots_ = 1;  ///< that memory allows
+  int blocks_ = 0;          ///< of this chain
   LaunchMode mode_ = LaunchMode::stream;
   std::array<double, 2> empty_reference_{};  ///< by launch mode
   double empty_candidate_ = 0;

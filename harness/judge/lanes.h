@@ -41,7 +41,7 @@ class Lanes {
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills, expected values),
   /// "oracle", "recording", "reference" and "candidate" (units of each arm), "checks".
   Phases& phases() { return phases_; }
-  /// Ends the runners. @return what the candidate's printed
+  /// Ends the runners. @return what the candidate's printed, those of earlier pairs first
   std::string end();
 
  private:
@@ -57,6 +57,7 @@ class Lanes {
   void check_speed(const Chain& chain) const;
   void check_calls(const Chain& chain) const;
   void check_stream(const Chain& chain) const;
+  void check_clocks(const Chain& chain) const;
   void check_reference(const Chain& chain) const;
   std::string end_pair(const std::vector<Chain*>& timed);
   void run_pair(std::span<const std::unique_ptr<Chain>> chains);
@@ -70,6 +71,7 @@ class Lanes {
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
   std::unique_ptr<RunnerSession> reference_, candidate_;
   std::unique_ptr<Duel> duel_;
+  std::string printed_;  ///< by candidates' runners that have ended
   std::vector<std::unique_ptr<Chain>> chains_;
   size_t gpu_position_ = 0;  ///< among those that tests are scheduled on
   std::optional<Peaks> peaks_;
