@@ -45,17 +45,18 @@ void hide_constructors(std::string& elf) {
   }
 }
 
-int sealed_copy(const std::filesystem::path& module) {
+Descriptor sealed_copy(const std::filesystem::path& module) {
   std::string bytes = read_text(module);
   hide_constructors(bytes);
-  const int fd =
-      memfd_create(module_copy_name + std::strlen("memfd:"), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0 || write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+  Descriptor copy(
+      memfd_create(module_copy_name + std::strlen("memfd:"), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (write(copy.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
+      fcntl(copy.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) !=
+          0) {
     throw std::runtime_error("cannot copy " + module.string() +
                              " to memory: " + std::strerror(errno));
   }
-  return fd;
+  return copy;
 }
 
 }  // namespace kb

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "protocol/descriptor.h"
+
 namespace kb {
 
 /// How the kernel lists the copy in a runner's maps.
@@ -14,7 +16,7 @@ inline constexpr const char* module_copy_name = "memfd:kb-candidate";
 void hide_constructors(std::string& elf);
 
 /// A copy in memory without visible constructors, that nobody can change any more and that shows no
-/// path. The caller closes the descriptor. @throws std::runtime_error
-int sealed_copy(const std::filesystem::path& module);
+/// path. @throws std::runtime_error
+Descriptor sealed_copy(const std::filesystem::path& module);
 
 }  // namespace kb

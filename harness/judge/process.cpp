@@ -36,12 +36,24 @@ void collect(pid_t pid, std::vector<pid_t>& all) {
   }
 }
 
-void on_interrupt(int signal_number) {
+sigset_t interrupts() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  return set;
+}
+
+// On a thread of its own, for a handler may not read /proc.
+void die_on_interrupt() {
+  const sigset_t set = interrupts();
+  int number = 0;
+  sigwait(&set, &number);
   std::vector<pid_t> all;
   collect(getpid(), all);
   for (pid_t pid : all) ::kill(pid, SIGKILL);
-  std::signal(signal_number, SIG_DFL);
-  std::raise(signal_number);
+  std::signal(number, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  std::raise(number);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
@@ -69,20 +81,12 @@ std::vector<pid_t> strays() {
 }
 
 // A copy above every number that the child's own descriptors get, so that none overwrites another.
-class HighDescriptor {
- public:
-  HighDescriptor(int fd, int above) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, above)) {
-    if (fd_ < 0) throw std::runtime_error(std::string("cannot share: ") + std::strerror(errno));
-  }
-  HighDescriptor(HighDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ~HighDescriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+Descriptor copy_above(int fd, int above) {
+  Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, above));
+  if (copy.get() < 0)
+    throw std::runtime_error(std::string("cannot share: ") + std::strerror(errno));
+  return copy;
+}
 
 // What the child does before it becomes the program. The judge has threads of its own and of the
 // GPU's driver, so a plain fork(), which runs their fork handlers, is out.
@@ -91,12 +95,15 @@ class SpawnPlan {
   SpawnPlan(const ChildProcess::Options& options, int output) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes_, &none);
     const int first_free = 3 + static_cast<int>(options.descriptors.size());
-    output_.emplace_back(output, first_free);
-    for (int fd : options.descriptors) given_.emplace_back(fd, first_free);
+    output_ = copy_above(output, first_free);
+    for (int fd : options.descriptors) given_.push_back(copy_above(fd, first_free));
     posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
-    for (int to : {1, 2}) posix_spawn_file_actions_adddup2(&actions_, output_[0].get(), to);
+    for (int to : {1, 2}) posix_spawn_file_actions_adddup2(&actions_, output_.get(), to);
     for (size_t i = 0; i < given_.size(); ++i) {
       posix_spawn_file_actions_adddup2(&actions_, given_[i].get(), 3 + static_cast<int>(i));
     }
@@ -124,7 +131,8 @@ class SpawnPlan {
  private:
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
-  std::vector<HighDescriptor> output_, given_;
+  Descriptor output_;
+  std::vector<Descriptor> given_;
 };
 
 }  // namespace
@@ -149,27 +157,29 @@ ChildProcess::ChildProcess(const Options& options) {
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("cannot create a pipe: ") + std::strerror(errno));
   }
-  try {
-    pid_ = SpawnPlan(options, ends[1]).start(options);
-  } catch (...) {
-    for (int fd : ends) close(fd);
-    throw;
-  }
-  close(ends[1]);
-  output_fd_ = ends[0];
+  output_ = Descriptor(ends[0]);
+  const Descriptor input(ends[1]);
+  pid_ = SpawnPlan(options, input.get()).start(options);
   living().insert(pid_);
   // Before it has threads of its own: it is only now being loaded.
   if (options.cpu) pin_to(*options.cpu, pid_);
-  reader_ = std::thread([this] {
-    char buffer[1 << 16];
-    for (ssize_t n; (n = read(output_fd_, buffer, sizeof buffer)) != 0;) {
-      if (n > 0) {
-        const std::lock_guard lock(log_mutex_);
-        log_.append(buffer, static_cast<size_t>(n));
-      }
-      if (n < 0 && errno != EINTR) break;
+  try {
+    reader_ = std::thread([this] { hear(); });
+  } catch (...) {
+    kill();
+    throw;
+  }
+}
+
+void ChildProcess::hear() {
+  char buffer[1 << 16];
+  for (ssize_t n; (n = read(output_.get(), buffer, sizeof buffer)) != 0;) {
+    if (n > 0) {
+      const std::lock_guard lock(log_mutex_);
+      log_.append(buffer, static_cast<size_t>(n));
     }
-  });
+    if (n < 0 && errno != EINTR) break;
+  }
 }
 
 ChildProcess::~ChildProcess() { kill(); }
@@ -185,7 +195,7 @@ void ChildProcess::reap(int options) {
 }
 
 void ChildProcess::kill() {
-  if (output_fd_ < 0) return;
+  if (output_.get() < 0) return;
   ::kill(-pid_, SIGKILL);
   if (!status_) {
     ::kill(pid_, SIGKILL);
@@ -197,9 +207,8 @@ void ChildProcess::kill() {
     for (pid_t pid : rest) ::kill(pid, SIGKILL);
     for (pid_t pid : rest) waitpid(pid, nullptr, 0);
   }
-  reader_.join();
-  close(output_fd_);
-  output_fd_ = -1;
+  if (reader_.joinable()) reader_.join();
+  output_.reset();
 }
 
 std::vector<std::string> ChildProcess::code_files() const {
@@ -253,7 +262,9 @@ void pin_to(int cpu, pid_t process) {
 void own_descendants() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_DUMPABLE, 0);  // no process of the same user may read or trace this one
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, on_interrupt);
+  const sigset_t set = interrupts();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // threads inherit it
+  std::thread(die_on_interrupt).detach();
 }
 
 }  // namespace kb

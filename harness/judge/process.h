@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "protocol/descriptor.h"
+
 namespace kb {
 
 /// The first and the last part of a stream of any length.
@@ -56,10 +58,11 @@ class ChildProcess {
   std::string output() const;
 
  private:
+  void hear();
   void reap(int options);
 
   pid_t pid_ = -1;
-  int output_fd_ = -1;
+  Descriptor output_;  ///< what it writes comes out here; none once it is gone
   std::optional<int> status_;
   mutable std::mutex log_mutex_;
   CappedLog log_;
@@ -73,8 +76,8 @@ std::vector<int> allowed_cpus();
 void pin_to(int cpu, pid_t process = 0);
 
 /// Makes orphans of runners children of this process, kills runners when this process is
-/// interrupted, and closes its memory to others of the same user. Call once, before the first
-/// ChildProcess.
+/// interrupted, and closes its memory to others of the same user. Call once, before this process
+/// has threads.
 void own_descendants();
 
 }  // namespace kb

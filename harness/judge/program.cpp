@@ -29,6 +29,11 @@ std::vector<std::string> runner_environment() {
   return environment;
 }
 
+std::string hex_seed(const std::string& text) {
+  const bool hex = text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  return hex && text.size() <= 16 ? "" : "must be up to 16 hex digits, not '" + text + "'";
+}
+
 }  // namespace
 
 void ProgramOptions::add_to(CLI::App& app) {
@@ -42,13 +47,15 @@ void ProgramOptions::add_to(CLI::App& app) {
   app.add_option("--sizes", sizes,
                  "full, or <N>g for full sizes scaled down to a GPU with N GB of memory")
       ->envname("KB_SIZES");
-  app.add_option("--rng-seed", rng_seed, "hex seed of an earlier result, to see it again");
+  app.add_option("--rng-seed", rng_seed, "hex seed of an earlier result, to see it again")
+      ->check(hex_seed);
   app.add_option("--reference-module", reference_module,
                  "a module of the same task to time against, instead of the reference");
   app.add_option("--report", report,
                  "append the timing to this file of JSON lines, change no result");
   app.add_option("--call-timeout", call_timeout_s, "seconds that one call may take")
-      ->envname("KB_CALL_TIMEOUT");
+      ->envname("KB_CALL_TIMEOUT")
+      ->check(CLI::PositiveNumber);
   app.add_option("--require-isolation", require_isolation,
                  "full: judge nothing on a machine that lacks a layer of isolation")
       ->envname("KB_REQUIRE_ISOLATION")

@@ -18,7 +18,7 @@ namespace kb {
 /// Exit status that CTest shows as "Skipped".
 inline constexpr int exit_skipped = 77;
 
-/// The arguments after GoogleTest or Google Benchmark took theirs.
+/// The arguments, without those that GoogleTest took.
 struct ProgramOptions {
   std::filesystem::path manifest;
   std::string candidate;
@@ -45,8 +45,8 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
 /// How the reference runner of this very program is started.
 RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& baseline);
 
-/// Runs a program's work. An exception becomes a line on stderr and exit code 2: a fault of the
-/// judge's own or of how it was called, and no verdict.
+/// Runs a program's work, on the CPU with one of ATen's threads. An exception becomes a line on
+/// stderr and exit code 2: a fault of the judge's own or of how it was called, and no verdict.
 int guarded(const char* program, const std::function<int()>& work);
 
 /// The GPU that this process and its runners use, as in env.json; null on the CPU backend.

@@ -47,7 +47,7 @@ class Reference final : public protocol::Executor {
     }
   }
 
-  bool prepare() override { return false; }
+  void prepare() override {}
 
   // In a user's loop ATen's own code is in the caches; here it has been waiting for milliseconds,
   // and a first call would take up to 0.1 ms more. The same operators on the smallest tensors bring

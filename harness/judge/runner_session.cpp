@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 
 #include "build/module_audit.h"
 #include "judge/module_copy.h"
+#include "protocol/descriptor.h"
 #include "protocol/futex.h"
 #include "protocol/isolation.h"
 #include "result/verdict.h"
@@ -27,23 +29,22 @@ using protocol::Status;
 struct RunnerSession::PageMemory {
   PageMemory() : fd(memfd_create("kb-page", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
     void* memory = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, sizeof(protocol::Page)) == 0) {
-      memory = mmap(nullptr, sizeof(protocol::Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
     // A runner that could shrink it would make this process fault.
-    if (memory == MAP_FAILED ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (ftruncate(fd.get(), sizeof(protocol::Page)) == 0 &&
+        fcntl(fd.get(), F_ADD_SEALS, seals) == 0) {
+      memory =
+          mmap(nullptr, sizeof(protocol::Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    }
+    if (memory == MAP_FAILED) {
       throw std::runtime_error(std::string("cannot create shared memory: ") + std::strerror(errno));
     }
     page = new (memory) protocol::Page();
     page->version = protocol::version;
   }
-  ~PageMemory() {
-    munmap(page, sizeof(protocol::Page));
-    close(fd);
-  }
+  ~PageMemory() { munmap(page, sizeof(protocol::Page)); }
 
-  int fd;
+  Descriptor fd;
   protocol::Page* page;
 };
 
@@ -75,16 +76,15 @@ const char* words(Op op) {
 
 RunnerSession::RunnerSession(const RunnerOptions& options, SharedMemory& memory)
     : options_(options), memory_(std::make_unique<PageMemory>()), page_(*memory_->page) {
-  const int module = options.module.empty() ? -1 : sealed_copy(options.module);
+  const Descriptor module = options.module.empty() ? Descriptor() : sealed_copy(options.module);
   ChildProcess::Options child;
   child.command = options.command;
   child.environment = options.environment;
-  child.descriptors = {memory_->fd, memory.descriptor()};
-  if (module >= 0) child.descriptors.push_back(module);
+  child.descriptors = {memory_->fd.get(), memory.descriptor()};
+  if (module.get() >= 0) child.descriptors.push_back(module.get());
   child.directory = "/";
   child.cpu = options.cpu;
   process_ = std::make_unique<ChildProcess>(child);
-  if (module >= 0) close(module);
 }
 
 RunnerSession::~RunnerSession() = default;
@@ -136,7 +136,7 @@ void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
   call(Op::bind, options_.call_timeout);
 }
 
-bool RunnerSession::prepare() { return call(Op::prepare, options_.call_timeout).prepared == 1; }
+void RunnerSession::prepare() { call(Op::prepare, options_.call_timeout); }
 
 protocol::Answer RunnerSession::run(uint32_t first_slot, uint32_t slots) {
   page_.request.first_slot = first_slot;
@@ -165,9 +165,13 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
   const protocol::Answer answer = page_.answer;
   const std::string message = bounded(answer.message, sizeof answer.message);
   const std::string kernel = bounded(answer.kernel, sizeof answer.kernel);
+  // A runner that counts backwards, or in NaN, tells no times.
+  const bool times = answer.event_ms >= 0 && answer.beside_ms >= 0 &&
+                     std::isfinite(answer.event_ms) && std::isfinite(answer.beside_ms);
   switch (answer.status) {
     case Status::ok:
-      return answer;
+      if (times) return answer;
+      break;
     case Status::cannot_capture:
       if (op == Op::capture) return answer;
       break;

@@ -47,8 +47,8 @@ class RunnerSession {
   void load();
   /// Hands over sizes and tensors. @throws Decided
   void bind(const Task& task, const SizeBytes& sizes, const std::vector<protocol::Tensor>& tensors);
-  /// @return whether the candidate has a prepare(). @throws Decided
-  bool prepare();
+  /// Has the candidate's prepare() called, if there is one. @throws Decided
+  void prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
   /// Records the same calls as a graph. @return "", or why they cannot be recorded. @throws Decided

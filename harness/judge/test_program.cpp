@@ -168,7 +168,6 @@ int judge(int argc, char** argv, const Task& declared) {
   const FullSizes full(options.sizes);
   const Task task = full.scaled(declared);
 
-  own_descendants();
   const at::NoGradGuard no_grad;
   Judging judging(task, full.name(declared), options);
   judging.options.apply_contract(judging.file.entry());
@@ -206,6 +205,7 @@ int judge(int argc, char** argv, const Task& declared) {
 int test_main(int argc, char** argv, const Task& task) {
   testing::InitGoogleTest(&argc, argv);
   return guarded(argv[0], [&] {
+    own_descendants();
     use_given_gpu();
     return judge(argc, argv, task);
   });

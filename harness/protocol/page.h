@@ -13,7 +13,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 4;
+inline constexpr uint32_t version = 5;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -35,13 +35,12 @@ enum class Op : uint32_t {
   capture,  ///< record the same calls as one graph
   replay,   ///< launch the recorded graph and wait
   wake,     ///< do next to nothing on the device, so that it has turned to this process
-  quit,
 };
 
 enum class Status : uint32_t {
   ok,
   load_failed,     ///< the module could not be loaded; `message` is the loader's
-  cuda_error,      ///< `cuda_error` and `message`
+  cuda_error,      ///< `message` names it
   cannot_capture,  ///< launch() did something that a graph cannot record
   protocol_error,  ///< the request made no sense to the runner
 };
@@ -75,12 +74,10 @@ struct Request {
 
 struct Answer {
   Status status;
-  int32_t cuda_error;
   uint32_t layers_wanted;  ///< protocol::Layer bits; answer to `report`
   uint32_t layers_held;
-  uint32_t prepared;  ///< 1 if the candidate has a prepare()
-  float event_ms;     ///< a run or replay by events on the runner's stream; for diagnosis only
-  float beside_ms;    ///< how long the device went on after the runner's stream was done
+  float event_ms;   ///< a run or replay by events on the runner's stream; for diagnosis only
+  float beside_ms;  ///< how long the device went on after the runner's stream was done
   char message[max_message];
   char kernel[max_message];  ///< the last kernel launched, if known
 };

@@ -19,7 +19,6 @@ void copy_text(char* to, size_t size, const std::string& from) {
 
 void write_failure(Answer& answer, const Failure& failure) {
   answer.status = failure.status;
-  answer.cuda_error = failure.cuda_error;
   copy_text(answer.message, sizeof answer.message, failure.what());
 }
 
@@ -39,8 +38,7 @@ void act(const Request& request, Answer& answer, Executor& executor) {
     case Op::bind:
       return executor.bind(request);
     case Op::prepare:
-      answer.prepared = executor.prepare();
-      return;
+      return executor.prepare();
     case Op::run:
       return write_times(answer, executor.run(request.first_slot, request.slots));
     case Op::capture:
@@ -50,7 +48,6 @@ void act(const Request& request, Answer& answer, Executor& executor) {
     case Op::wake:
       return executor.wake();
     case Op::none:
-    case Op::quit:
       return;
   }
   throw Failure(Status::protocol_error, "unknown request");
@@ -90,9 +87,7 @@ void serve(Page& page, Executor& executor) {
       write_failure(answer, failure);
     }
     copy_text(answer.kernel, sizeof answer.kernel, executor.last_kernel());
-    const bool last = page.request.op == Op::quit;
     publish(page.done, number);
-    if (last) return;
   }
 }
 

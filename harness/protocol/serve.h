@@ -11,10 +11,9 @@ namespace kb::protocol {
 
 /// Ends a request with a status other than ok.
 struct Failure : std::runtime_error {
-  Failure(Status status, const std::string& message, int cuda_error = 0)
-      : std::runtime_error(message), status(status), cuda_error(cuda_error) {}
+  Failure(Status status, const std::string& message)
+      : std::runtime_error(message), status(status) {}
   Status status;
-  int cuda_error;
 };
 
 /// What a runner itself sees of a run or replay, in milliseconds.
@@ -32,8 +31,8 @@ class Executor {
   /// Brings in the code that the other requests call.
   virtual void load() {}
   virtual void bind(const Request& request) = 0;
-  /// @return whether there was a prepare() to call
-  virtual bool prepare() = 0;
+  /// Calls prepare(), if there is one.
+  virtual void prepare() = 0;
   /// Calls launch() on the slots and waits.
   virtual OwnTimes run(uint32_t first_slot, uint32_t slots) = 0;
   virtual void capture(uint32_t first_slot, uint32_t slots) = 0;
@@ -47,9 +46,8 @@ class Executor {
 /// Maps the page that the judge left in descriptor page_fd.
 Page& inherited_page();
 
-/// Serves requests until `quit` or until the judge is gone. A Failure becomes the answer; after one
-/// that leaves the device unusable the judge ends the process.
-void serve(Page& page, Executor& executor);
+/// Serves requests until the judge ends this process or is gone. A Failure becomes the answer.
+[[noreturn]] void serve(Page& page, Executor& executor);
 
 /// Writes a Failure into the answer to the first request, for a runner that cannot start.
 void refuse(Page& page, const Failure& failure);

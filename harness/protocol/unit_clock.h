@@ -14,10 +14,8 @@ namespace kb::protocol {
 /// @throws Failure with CUDA's words and what was being done
 inline void check_cuda(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
-  throw Failure(
-      Status::cuda_error,
-      std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + doing + ")",
-      static_cast<int>(error));
+  throw Failure(Status::cuda_error, std::string(cudaGetErrorName(error)) + ": " +
+                                        cudaGetErrorString(error) + " (" + doing + ")");
 }
 
 class UnitClock {

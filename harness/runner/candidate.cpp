@@ -97,7 +97,7 @@ void Candidate::bind(const protocol::Request& request) {
   weights_ = Weights(table_.data(), table_.size());
 }
 
-bool Candidate::prepare() {
+void Candidate::prepare() {
   std::vector<void*> args{sizes_.data()};
   if (weight_table_) {
     args.push_back(&weights_);
@@ -107,10 +107,9 @@ bool Candidate::prepare() {
     }
   }
   args.push_back(stream_);
-  const bool present = prepare_(args.data()) != 0;
+  prepare_(args.data());
   check_cuda(cudaGetLastError(), "after prepare()");
   check_cuda(cudaDeviceSynchronize(), "while prepare() ran");
-  return present;
 }
 
 void Candidate::launch(uint32_t slot) {
@@ -138,7 +137,7 @@ namespace {
 void must_record(cudaError_t error) {
   if (error == cudaSuccess) return;
   cudaGetLastError();
-  throw Failure(Status::cannot_capture, cudaGetErrorString(error), static_cast<int>(error));
+  throw Failure(Status::cannot_capture, cudaGetErrorString(error));
 }
 
 }  // namespace

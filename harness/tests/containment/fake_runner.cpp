@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "protocol/futex.h"
@@ -52,6 +53,7 @@ void act(const std::string& how, Page& page, uint32_t number) {
     usleep(100000);
     page.answer.event_ms = 1e-9f;
   }
+  if (how == "no_number") page.answer.event_ms = std::numeric_limits<float>::quiet_NaN();
   if (how == "huge_number") publish(page.done, 1u << 31);
   if (how == "huge_number") pause();
   if (how == "wild_answer") {

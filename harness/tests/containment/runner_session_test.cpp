@@ -64,6 +64,11 @@ TEST_F(LyingRunner, ForgedTimesDoNotReachTheClock) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, 100ms);
 }
 
+TEST_F(LyingRunner, TimesThatAreNoNumbersBreakTheProtocol) {
+  EXPECT_EQ(verdict_on("no_number"), Verdict::runtime_error);
+  EXPECT_NE(evidence_.find("broke the protocol"), std::string::npos) << evidence_;
+}
+
 TEST_F(LyingRunner, NumberOutOfRangeIsACheat) {
   EXPECT_EQ(verdict_on("huge_number"), Verdict::cheat) << evidence_;
 }
