@@ -205,15 +205,16 @@ class Watch {
   double kill_at_ = std::numeric_limits<double>::infinity();
 };
 
-// Reads what is there now; false at end of file.
-bool drain(int fd, const std::function<void(std::string_view)>& on_output) {
+enum class Read { some, nothing_now, end };
+
+// One read, so that a program that never stops writing does not keep us from all else.
+Read read_some(int fd, const std::function<void(std::string_view)>& on_output) {
   std::array<char, 1 << 16> chunk;
-  for (;;) {
-    const ssize_t n = read(fd, chunk.data(), chunk.size());
-    if (n == 0) return false;
-    if (n < 0) return true;  // EAGAIN
-    on_output({chunk.data(), static_cast<size_t>(n)});
-  }
+  const ssize_t n = read(fd, chunk.data(), chunk.size());
+  if (n == 0) return Read::end;
+  if (n < 0) return Read::nothing_now;  // EAGAIN
+  on_output({chunk.data(), static_cast<size_t>(n)});
+  return Read::some;
 }
 
 }  // namespace
@@ -259,13 +260,14 @@ Outcome run_supervised(const Launch& launch, const SignalRouter& signals,
     std::array<pollfd, 2> fds = {pollfd{signals.fd(), POLLIN, 0},
                                  pollfd{open ? output.read_end() : -1, POLLIN, 0}};
     poll(fds.data(), fds.size(), memory_poll_ms);
-    if (fds[1].revents != 0) open = drain(output.read_end(), on_output);
+    if (fds[1].revents != 0) open = read_some(output.read_end(), on_output) != Read::end;
     signalfd_siginfo info;
     while (read(signals.fd(), &info, sizeof info) == sizeof info) watch.on_signal(info);
     watch.on_tick();
   }
   const Outcome outcome = watch.finish();
-  if (open) drain(output.read_end(), on_output);
+  // What the pipe still holds; those who wrote it are gone.
+  while (open && read_some(output.read_end(), on_output) == Read::some) continue;
   return outcome;
 }
 

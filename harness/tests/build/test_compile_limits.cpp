@@ -58,6 +58,18 @@ TEST_F(CompileLimits, EndlessConstexprLoopEndsAtTheTimeLimit) {
   EXPECT_EQ(record()["status"], "timeout") << record().dump(1);
 }
 
+TEST_F(CompileLimits, OutputWithoutPauseEndsAtTheTimeLimit) {
+  write("src/candidate.cu", good_candidate);
+  const std::string compiler =
+      write_script("chatty", "for writer in 1 2 3; do yes '' & done\nexec yes ''\n");
+  const Words command =
+      kb_cc({compiler, "-c", "src/candidate.cu", "-o", "obj/candidate.o", "-MFobj/candidate.o.d"});
+  // Ended from outside where the limit is not kept.
+  const Ending result =
+      run(Words{"timeout", "-s", "KILL", "60"} + command, {{"KB_COMPILE_TIMEOUT", "1"}});
+  expect_recorded_failure(result, "timeout");
+}
+
 TEST_F(CompileLimits, HugeInitializedArrayEndsAtTheSizeLimit) {
   const Ending result = compile(std::string(good_candidate) + "char huge[4ull << 30] = {1};\n",
                                 {{"KB_COMPILE_OUTPUT", "1M"}});
