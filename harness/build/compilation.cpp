@@ -367,7 +367,7 @@ class Compilation {
   void replace_object() {
     remove_file(command_.object);
     if (settings_.strict || options_.stub.empty()) return;
-    write_file_atomically(command_.object, read_file(options_.stub));
+    write_file_atomically(command_.object, read_text(options_.stub));
   }
 
   // Ninja rebuilds an output for ever whose depfile is missing or empty.

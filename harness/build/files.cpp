@@ -5,13 +5,16 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <memory>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace kb {
 namespace {
@@ -27,33 +30,55 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path partial = path.string() + ".tmp" + std::to_string(getpid());
-  const int fd = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) fail("write", path, errno);
-  int error = 0;
-  while (error == 0 && !content.empty()) {
-    const ssize_t written = write(fd, content.data(), content.size());
-    if (written > 0) {
-      content.remove_prefix(static_cast<size_t>(written));
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(partial.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    unlink(partial.c_str());
-    fail("write", path, error);
+FileReplacement::FileReplacement(std::filesystem::path path) : path_(std::move(path)) {
+  // A name that nobody has taken: neither another process nor a link that leads elsewhere.
+  for (int i = 0; fd_ < 0; ++i) {
+    fresh_ = path_.string() + "." + std::to_string(getpid()) + "." + std::to_string(i) + ".tmp";
+    fd_ = open(fresh_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ < 0 && errno != EEXIST) fail("write", path_, errno);
   }
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  if (in) content << in.rdbuf();
-  if (!in) fail("read", path, errno);
-  return std::move(content).str();
+FileReplacement::~FileReplacement() {
+  if (fd_ >= 0) close(fd_);
+  if (!fresh_.empty()) unlink(fresh_.c_str());
+}
+
+void FileReplacement::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path_, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void FileReplacement::sync() {
+  if (fsync(fd_) != 0) fail("write", path_, errno);
+}
+
+void FileReplacement::commit() {
+  if (close(std::exchange(fd_, -1)) != 0) fail("write", path_, errno);
+  if (rename(fresh_.c_str(), path_.c_str()) != 0) fail("write", path_, errno);
+  fresh_.clear();
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  FileReplacement file(path);
+  file.write(content);
+  file.commit();
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  if (!file) fail("read", path, errno);
+  std::string text;
+  std::array<char, 1 << 16> chunk;
+  while (const size_t read = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+    text.append(chunk.data(), read);
+  }
+  if (std::ferror(file.get())) fail("read", path, errno);
+  return text;
 }
 
 void remove_file(const std::filesystem::path& path) {

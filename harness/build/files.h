@@ -1,19 +1,38 @@
 // File operations that either happen completely or fail with one clear sentence.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace kb {
 
-/// Replaces `path` by a file with this content; a reader sees the old file or the new one.
-/// Throws std::runtime_error, also when the disk is full.
+/// A new version of a file, written beside the old one; commit() puts it in its place. A reader
+/// sees the one or the other. Every step throws std::runtime_error with the file's name, also when
+/// the disk is full. Not copied: it owns a descriptor and the file beside.
+class FileReplacement {
+ public:
+  explicit FileReplacement(std::filesystem::path path);
+  ~FileReplacement();  ///< removes what was not committed
+  FileReplacement(const FileReplacement&) = delete;
+  FileReplacement& operator=(const FileReplacement&) = delete;
+
+  void write(std::string_view bytes);
+  /// Waits until what was written is on the disk.
+  void sync();
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path fresh_;
+  int fd_ = -1;
+};
+
+/// All steps of FileReplacement but sync().
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// The whole content of a file. Throws std::runtime_error.
-std::string read_file(const std::filesystem::path& path);
+/// The whole content of a file. Throws std::runtime_error, also when reading stops half-way.
+std::string read_text(const std::filesystem::path& path);
 
 /// Removes a file if it is there. Throws std::runtime_error if that is refused.
 void remove_file(const std::filesystem::path& path);

@@ -72,7 +72,7 @@ bool embeds_files(std::string_view source) {
 }
 
 std::optional<std::string> check_source(const CompileCommand& command, const SandboxRules& rules) {
-  if (embeds_files(read_file(command.source))) {
+  if (embeds_files(read_text(command.source))) {
     return "candidate embeds a file (.incbin or #embed)";
   }
   if (command.depfile.empty()) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<std::string> check_source(const CompileCommand& command, const San
   for (const std::string& folder : rules.write_directories) folders.push_back(real(folder));
   std::vector<fs::path> files;
   for (const std::string& file : rules.read_files) files.push_back(real(file));
-  for (const std::string& input : depfile_inputs(read_file(command.depfile))) {
+  for (const std::string& input : depfile_inputs(read_text(command.depfile))) {
     const fs::path file = real(input);
     const bool allowed = std::find(files.begin(), files.end(), file) != files.end() ||
                          std::any_of(folders.begin(), folders.end(),

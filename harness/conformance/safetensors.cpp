@@ -2,18 +2,14 @@
 // used.
 #include "conformance/safetensors.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
+
+#include "build/files.h"
 
 namespace kb {
 
@@ -63,33 +59,6 @@ at::Tensor read_tensor(std::ifstream& in, const Json& entry, uint64_t data_start
   in.read(static_cast<char*>(tensor.data_ptr()), static_cast<std::streamsize>(bytes));
   if (!in) throw std::runtime_error("the data is cut short");
   return tensor;
-}
-
-// An empty file beside `path` that nobody else uses, with the rights that a new file gets.
-fs::path fresh_file_beside(const fs::path& path) {
-  std::string name = path.string() + ".XXXXXX";
-  const int fd = mkstemp(name.data());
-  if (fd < 0) {
-    throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
-  }
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(fd, 0666 & ~mask);
-  close(fd);
-  return name;
-}
-
-void write_all(std::ofstream& out, const std::string& header,
-               const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
-  const uint64_t header_bytes = header.size();
-  out.write(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
-  out << header;
-  for (const auto& [name, tensor] : tensors) {
-    const at::Tensor data = tensor.cpu().contiguous();
-    out.write(static_cast<const char*>(data.data_ptr()),
-              static_cast<std::streamsize>(data.nbytes()));
-  }
-  out.close();
 }
 
 }  // namespace
@@ -145,17 +114,15 @@ void write_safetensors(const fs::path& path,
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts aligned
   require_replaceable(path);
   const fs::path target = fs::exists(path) ? fs::canonical(path) : path;  // links stay links
-  const fs::path fresh = fresh_file_beside(target);
-  try {
-    std::ofstream out(fresh, std::ios::binary);
-    write_all(out, text, tensors);
-    if (!out) throw std::runtime_error("cannot write " + path.string());
-    fs::rename(fresh, target);
-  } catch (...) {
-    std::error_code ignored;  // the first error is the one to tell
-    fs::remove(fresh, ignored);
-    throw;
+  FileReplacement file(target);
+  const uint64_t header_bytes = text.size();
+  file.write({reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes});
+  file.write(text);
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor data = tensor.cpu().contiguous();
+    file.write({static_cast<const char*>(data.data_ptr()), data.nbytes()});
   }
+  file.commit();
 }
 
 }  // namespace kb

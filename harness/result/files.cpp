@@ -1,45 +1,15 @@
-// A new file is written beside the old one and renamed over it once it is safely on disk.
+// JSON, hashes and times on top of build/files.h.
 #include "result/files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <sstream>
+#include <optional>
 #include <stdexcept>
 
 #include "build/sha256.h"
 
 namespace kb {
-namespace {
-
-[[noreturn]] void fail(const std::string& doing, const std::filesystem::path& path) {
-  throw std::runtime_error("cannot " + doing + " " + path.string() + ": " + std::strerror(errno));
-}
-
-void write_all(int fd, const std::string& text, const std::filesystem::path& path) {
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("write", path);
-    done += static_cast<size_t>(n);
-  }
-  if (fsync(fd) != 0) fail("write", path);
-}
-
-}  // namespace
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail("read", path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 Json read_json(const std::filesystem::path& path) {
   try {
@@ -50,19 +20,11 @@ Json read_json(const std::filesystem::path& path) {
 }
 
 void replace_text(const std::filesystem::path& path, const std::string& text) {
-  std::filesystem::create_directories(path.parent_path());
-  const std::filesystem::path fresh = path.string() + "." + std::to_string(getpid()) + ".tmp";
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) fail("write", fresh);
-  try {
-    write_all(fd, text, fresh);
-    close(fd);
-    if (rename(fresh.c_str(), path.c_str()) != 0) fail("replace", path);
-  } catch (...) {
-    close(fd);
-    unlink(fresh.c_str());
-    throw;
-  }
+  std::filesystem::create_directories(folder_of(path));
+  FileReplacement file(path);
+  file.write(text);
+  file.sync();
+  file.commit();
 }
 
 void replace_json(const std::filesystem::path& path, const Json& json) {
@@ -71,7 +33,9 @@ void replace_json(const std::filesystem::path& path, const Json& json) {
 
 std::string file_sha256(const std::filesystem::path& path) {
   const std::optional<std::string> digest = sha256_file(path);
-  if (!digest) fail("read", path);
+  if (!digest) {
+    throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));
+  }
   return *digest;
 }
 

@@ -5,17 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "build/files.h"  // read_text() is for all who include this file
+
 namespace kb {
 
 using Json = nlohmann::ordered_json;
 
-/// The file's text. @throws std::runtime_error naming the file
-std::string read_text(const std::filesystem::path& path);
-
 /// The file as JSON. @throws std::runtime_error naming the file and the place of the mistake
 Json read_json(const std::filesystem::path& path);
 
-/// Replaces the file: readers see the old or the new text, never a part, even if the disk is full.
+/// Replaces the file, once the new text is safely on disk, and makes its folder.
 /// @throws std::runtime_error naming the file and the system's reason
 void replace_text(const std::filesystem::path& path, const std::string& text);
 

@@ -290,18 +290,42 @@ TEST(BuildRecord, IsJsonWhateverTheTexts) {
   EXPECT_NE(to_json(record).find("\"status\": \"crash\""), std::string::npos);
 }
 
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
 TEST(Files, AtomicWriteReplacesAndReportsErrors) {
   const TemporaryDirectory folder;
   write_file_atomically(folder.path() / "f", "one");
   write_file_atomically(folder.path() / "f", "two");
-  EXPECT_EQ(read_file(folder.path() / "f"), "two");
-  size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    files += entry.is_regular_file();
-  }
-  EXPECT_EQ(files, 1u);
+  EXPECT_EQ(read_text(folder.path() / "f"), "two");
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"f"});
   EXPECT_THROW(write_file_atomically(folder.path() / "no" / "f", "x"), std::runtime_error);
-  EXPECT_THROW(read_file(folder.path() / "missing"), std::runtime_error);
+}
+
+TEST(Files, WhatIsNotCommittedLeavesNothing) {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder.path() / "f", "old");
+  FileReplacement(folder.path() / "f").write("new");
+  EXPECT_EQ(read_text(folder.path() / "f"), "old");
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"f"});
+  // Something is written, but what stands there is no file.
+  const TemporaryDirectory other;
+  std::filesystem::create_directory(other.path() / "d");
+  EXPECT_THROW(write_file_atomically(other.path() / "d", "x"), std::runtime_error);
+  EXPECT_EQ(names_in(other.path()), std::vector<std::string>{"d"});
+}
+
+TEST(Files, WhatCannotBeReadIsAnError) {
+  const TemporaryDirectory folder;
+  EXPECT_THROW(read_text(folder.path() / "missing"), std::runtime_error);
+  EXPECT_THROW(read_text(folder.path()), std::runtime_error);  // it opens, and no read succeeds
+  write_file_atomically(folder.path() / "empty", "");
+  EXPECT_EQ(read_text(folder.path() / "empty"), "");
 }
 
 }  // namespace
