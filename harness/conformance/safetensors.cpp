@@ -4,9 +4,7 @@
 
 #include <array>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <stdexcept>
 
 #include "build/files.h"
@@ -42,14 +40,23 @@ const char* name_of(at::ScalarType wanted) {
   throw std::runtime_error(std::string("cannot store ") + c10::toString(wanted));
 }
 
+// The size of a tensor whose shape a file claims.
+uint64_t bytes_of(const std::vector<int64_t>& shape, at::ScalarType type) {
+  uint64_t bytes = c10::elementSize(type);
+  for (const int64_t extent : shape) {
+    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) {
+      throw std::runtime_error("the shape is negative or larger than any file");
+    }
+  }
+  return bytes;
+}
+
 at::Tensor read_tensor(std::ifstream& in, const Json& entry, uint64_t data_start,
                        uint64_t file_bytes) {
   const at::ScalarType type = type_of(entry.at("dtype"));
   const std::vector<int64_t> shape = entry.at("shape");
   const std::vector<uint64_t> range = entry.at("data_offsets");
-  const int64_t elements =
-      std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-  const uint64_t bytes = static_cast<uint64_t>(elements) * c10::elementSize(type);
+  const uint64_t bytes = bytes_of(shape, type);
   if (range.size() != 2 || range[0] > range[1] || range[1] - range[0] != bytes ||
       range[1] > file_bytes - data_start) {
     throw std::runtime_error("offsets do not fit shape and file");

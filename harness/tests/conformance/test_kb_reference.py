@@ -194,6 +194,8 @@ def test_bad_arguments_are_named(
             "'input.1'",
         ),
         ({"input.0": ("F32", [2, 3], floats(1))}, "offsets do not fit"),
+        ({"input.0": ("F32", [2**32, 2**32], b"")}, "larger than any file"),
+        ({"input.0": ("F32", [-2, -3], floats(*range(6)))}, "the shape is negative"),
         ({"input.0": ("Q4", [2, 3], floats(*range(6)))}, "dtype Q4"),
     ],
 )
