@@ -24,10 +24,13 @@ std::string read_small_file(const std::string& path) {
   return text;
 }
 
-void append_children(pid_t process, std::vector<pid_t>* result) {
+}  // namespace
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> result;
   const std::string tasks = "/proc/" + std::to_string(process) + "/task";
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(tasks.c_str()), &closedir);
-  if (!directory) return;
+  if (!directory) return result;
   while (const dirent* entry = readdir(directory.get())) {
     if (entry->d_name[0] == '.') continue;
     const std::string list = read_small_file(tasks + "/" + entry->d_name + "/children");
@@ -35,19 +38,18 @@ void append_children(pid_t process, std::vector<pid_t>* result) {
     for (char* end = nullptr;; p = end) {
       const long child = std::strtol(p, &end, 10);
       if (end == p) break;
-      result->push_back(static_cast<pid_t>(child));
+      result.push_back(static_cast<pid_t>(child));
     }
   }
+  return result;
 }
 
-}  // namespace
-
-std::vector<pid_t> descendants() {
-  std::vector<pid_t> result;
-  append_children(getpid(), &result);
+std::vector<pid_t> descendants_of(pid_t process) {
+  std::vector<pid_t> result = children_of(process);
   // Breadth first; the bound keeps a fork bomb from making this loop endless.
   for (size_t i = 0; i < result.size() && result.size() < 10000; ++i) {
-    append_children(result[i], &result);
+    const std::vector<pid_t> children = children_of(result[i]);
+    result.insert(result.end(), children.begin(), children.end());
   }
   return result;
 }

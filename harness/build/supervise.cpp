@@ -140,7 +140,7 @@ class Watch {
     }
     if (now >= measure_at_) {
       measure_at_ = now + 1e-3 * memory_poll_ms;
-      const uint64_t bytes = resident_bytes(descendants());
+      const uint64_t bytes = resident_bytes(descendants_of(getpid()));
       outcome_.peak_bytes = std::max(outcome_.peak_bytes, bytes);
       if (bytes > launch_.memory_bytes && !outcome_.timed_out) {
         outcome_.over_memory = true;
@@ -191,7 +191,7 @@ class Watch {
     // Once the leader is reaped its group id stays ours only while a member lives; a group with no
     // member gives ESRCH, and pids are not reused that quickly.
     kill(-main_, SIGKILL);
-    for (const pid_t pid : descendants()) kill(pid, SIGKILL);
+    for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
   }
 
   const Launch& launch_;

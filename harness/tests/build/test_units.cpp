@@ -1,14 +1,19 @@
 // The parts of kb_cc that need no compiler: hashing, text, command lines, limits, names.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <future>
+#include <thread>
 
 #include "build_record.h"
 #include "compile_command.h"
 #include "diagnostics.h"
 #include "files.h"
+#include "process_tree.h"
 #include "ptxas.h"
 #include "settings.h"
 #include "sha256.h"
@@ -326,6 +331,29 @@ TEST(Files, WhatCannotBeReadIsAnError) {
   EXPECT_THROW(read_text(folder.path()), std::runtime_error);  // it opens, and no read succeeds
   write_file_atomically(folder.path() / "empty", "");
   EXPECT_EQ(read_text(folder.path() / "empty"), "");
+}
+
+TEST(ProcessTree, ChildrenOfEveryThreadAreFound) {
+  std::promise<pid_t> started;
+  std::promise<void> seen;
+  std::thread second([&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+    started.set_value(child);
+    seen.get_future().wait();  // children of a thread that ends are given to another one
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  });
+  const pid_t child = started.get_future().get();
+  EXPECT_EQ(children_of(getpid()), std::vector<pid_t>{child});
+  EXPECT_EQ(descendants_of(getpid()), std::vector<pid_t>{child});
+  EXPECT_TRUE(children_of(child).empty());
+  seen.set_value();
+  second.join();
+  EXPECT_TRUE(children_of(getpid()).empty());
 }
 
 }  // namespace
