@@ -20,7 +20,6 @@ void measure(const Json& gpu, int device, const std::filesystem::path& file) {
       return;
     }
   }
-  std::filesystem::create_directories(file.parent_path());
   replace_json(file, {{"schema", schema},
                       {"gpu", of},
                       {"name", gpu.at("name")},
