@@ -179,8 +179,7 @@ class Compilation {
   void describe_command() {
     record_.source = command_.source;
     record_.command = command_.words;
-    record_.compiler =
-        options_.compiler_id.empty() ? command_.compiler_name() : options_.compiler_id;
+    record_.compiler = command_.compiler_name();
     record_.library = library_policy_name(options_.library);
     const auto hash = sha256_file(command_.source);
     if (!hash) throw std::runtime_error("cannot read the source " + command_.source);
@@ -204,9 +203,6 @@ class Compilation {
     for (const std::string& file : command_.read_files) rules.read_files.push_back(file);
     for (const std::string& file : options_.allow_files) rules.read_files.push_back(file);
     for (const std::string& folder : options_.allow_read) rules.read_directories.push_back(folder);
-    for (const std::string& folder : options_.allow_write) {
-      rules.write_directories.push_back(folder);
-    }
     rules.write_directories.push_back(folder_of(command_.object));
     if (!command_.depfile.empty()) rules.write_directories.push_back(folder_of(command_.depfile));
     rules.write_directories.push_back(temporary_.path());

@@ -17,11 +17,9 @@ struct Options {
   std::string stub;                     ///< object to put in place of one that failed
   std::vector<std::string> cuda_check;  ///< nvcc or clang command that must accept it, too
   std::string cuobjdump;                ///< lists the machine code, for the record; empty: none
-  std::string compiler_id;              ///< for the record; empty: the program's name
   LibraryPolicy library = LibraryPolicy::none;
   std::vector<std::string> allow_read;   ///< folders a candidate may include from
   std::vector<std::string> allow_files;  ///< single files it may include
-  std::vector<std::string> allow_write;  ///< folders a compiler wrapper may write, such as a cache
 };
 
 /// Compiles, audits, records. Returns the exit code for the build system: 0 unless the settings are

@@ -9,8 +9,8 @@
 namespace kb {
 namespace {
 
-// Words that take the next word as their value, so that the value is not mistaken for the source.
-constexpr std::array<std::string_view, 30> options_with_value = {"-x",
+// Further words that take the next word as their value, which is not to be mistaken for the source.
+constexpr std::array<std::string_view, 23> options_with_value = {"-x",
                                                                  "-I",
                                                                  "-D",
                                                                  "-U",
@@ -19,11 +19,7 @@ constexpr std::array<std::string_view, 30> options_with_value = {"-x",
                                                                  "-isystem",
                                                                  "-iquote",
                                                                  "-idirafter",
-                                                                 "-include",
                                                                  "-imacros",
-                                                                 "-MT",
-                                                                 "-MQ",
-                                                                 "-MF",
                                                                  "-ccbin",
                                                                  "-Xcompiler",
                                                                  "-Xptxas",
@@ -35,9 +31,6 @@ constexpr std::array<std::string_view, 30> options_with_value = {"-x",
                                                                  "-std",
                                                                  "-cudart",
                                                                  "-target",
-                                                                 "--options-file",
-                                                                 "-optf",
-                                                                 "--pre-include",
                                                                  "-Xpreprocessor",
                                                                  "-diag-suppress"};
 

@@ -43,8 +43,6 @@ class HeadAndTail {
   /// All lines that were kept, each ended by a newline, with one line saying what was left out.
   std::string text() const;
 
-  bool empty() const { return head_.empty() && tail_.empty(); }
-
  private:
   static constexpr size_t marker_reserve = 256;  // for the line that says what was left out
   static constexpr size_t half = (capacity - marker_reserve) / 2;

@@ -32,8 +32,6 @@ class Image {
     }
   }
 
-  size_t size() const { return bytes_.size(); }
-
   template <class T>
   T at(uint64_t offset) const {
     return read_structure<T>({bytes_.data(), bytes_.size()}, offset);
@@ -103,7 +101,6 @@ class Reader {
       fail("neither an object nor a shared object");
     }
     file_.type = header_.e_type;
-    file_.bytes = image_.size();
   }
 
   void read_sections() {

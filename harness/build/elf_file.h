@@ -37,8 +37,7 @@ struct ElfInitializer {
 
 /// One relocatable object or shared object.
 struct ElfFile {
-  uint16_t type = 0;  ///< ET_REL or ET_DYN
-  uint64_t bytes = 0;
+  uint16_t type = 0;                       ///< ET_REL or ET_DYN
   std::vector<ElfSymbol> symbols;          ///< .symtab, empty in stripped files
   std::vector<ElfSymbol> dynamic_symbols;  ///< .dynsym
   std::vector<ElfInitializer> initializers;

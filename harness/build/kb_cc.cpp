@@ -43,12 +43,9 @@ int main(int argc, char** argv) {
   app.add_option("--cuobjdump", options.cuobjdump, "program that lists what nvcc compiled");
   app.add_option("--policy", policy, "vendor libraries the run has declared: none, cublas, cudnn")
       ->default_val("none");
-  app.add_option("--compiler-id", options.compiler_id, "name and version for the record");
   app.add_option("--allow-read", options.allow_read, "folder that the compiler may read")
       ->allow_extra_args(false);
   app.add_option("--allow-file", options.allow_files, "single file that the compiler may read")
-      ->allow_extra_args(false);
-  app.add_option("--allow-write", options.allow_write, "folder that the compiler may change")
       ->allow_extra_args(false);
   try {
     app.parse(separator, argv);

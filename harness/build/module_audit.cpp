@@ -16,7 +16,7 @@ namespace {
 
 using Name = std::string_view;
 
-constexpr std::array<Name, 3> allowed_exports = {"kb_launch", "kb_prepare", "kb_module_info"};
+constexpr std::array<Name, 2> allowed_exports = {"kb_launch", "kb_prepare"};
 
 // In any version. libpthread, libdl and librt are part of libc since glibc 2.34 but stay NEEDED
 // where an older one links.
@@ -30,33 +30,28 @@ bool names_library(Name needed, Name library) {
          needed.find_first_not_of(".0123456789", library.size()) == Name::npos;
 }
 
-ModuleAudit refuse(AuditVerdict verdict, std::string symbol, std::string sentence) {
-  return {verdict, std::move(symbol), std::move(sentence)};
-}
-
 std::optional<ModuleAudit> audit_exports(const ElfFile& file) {
   bool has_launch = false;
   for (const ElfSymbol& symbol : file.dynamic_symbols) {
     if (!symbol.defined() || symbol.local()) continue;
     if (std::find(allowed_exports.begin(), allowed_exports.end(), symbol.name) ==
         allowed_exports.end()) {
-      const std::string name = demangled(symbol.name);
-      return refuse(AuditVerdict::policy_violation, name, "candidate's module exports " + name);
+      return ModuleAudit{AuditVerdict::policy_violation,
+                         "candidate's module exports " + demangled(symbol.name)};
     }
     has_launch |= symbol.name == "kb_launch";
   }
   if (has_launch) return std::nullopt;
-  return refuse(AuditVerdict::compile_error, "kb_launch",
-                "candidate's module has no entry point kb_launch: it did not compile");
+  return ModuleAudit{AuditVerdict::compile_error,
+                     "candidate's module has no entry point kb_launch: it did not compile"};
 }
 
 std::optional<ModuleAudit> audit_imports(const ElfFile& file, const ModulePolicy& policy) {
   for (const ElfSymbol& symbol : file.dynamic_symbols) {
     if (symbol.defined()) continue;
     if (const auto reason = forbidden_import(symbol.name, policy.library)) {
-      const std::string name = demangled(symbol.name);
-      return refuse(AuditVerdict::policy_violation, name,
-                    "candidate " + *reason + " (" + name + ")");
+      return ModuleAudit{AuditVerdict::policy_violation,
+                         "candidate " + *reason + " (" + demangled(symbol.name) + ")"};
     }
   }
   return std::nullopt;
@@ -65,14 +60,14 @@ std::optional<ModuleAudit> audit_imports(const ElfFile& file, const ModulePolicy
 std::optional<ModuleAudit> audit_libraries(const ElfFile& file, const ModulePolicy& policy) {
   for (const std::string& needed : file.needed) {
     if (may_need(needed, policy)) continue;
-    return refuse(AuditVerdict::policy_violation, needed,
-                  "candidate's module needs " + needed + ", which the library policy '" +
-                      std::string(library_policy_name(policy.library)) + "' does not allow");
+    return ModuleAudit{AuditVerdict::policy_violation,
+                       "candidate's module needs " + needed + ", which the library policy '" +
+                           std::string(library_policy_name(policy.library)) + "' does not allow"};
   }
   for (const int64_t tag : file.dynamic_tags) {
     if (tag != DT_AUXILIARY && tag != DT_FILTER && tag != DT_AUDIT && tag != DT_DEPAUDIT) continue;
-    return refuse(AuditVerdict::policy_violation, "dynamic tag",
-                  "candidate's module makes the loader load another library");
+    return ModuleAudit{AuditVerdict::policy_violation,
+                       "candidate's module makes the loader load another library"};
   }
   return std::nullopt;
 }
@@ -94,28 +89,27 @@ ModuleAudit audit_module(const std::filesystem::path& module, const ModulePolicy
   std::error_code error;
   const uint64_t bytes = std::filesystem::file_size(module, error);
   if (error) {
-    return refuse(AuditVerdict::compile_error, module.filename(), "candidate has no module");
+    return {AuditVerdict::compile_error, "candidate has no module"};
   }
   if (bytes > policy.max_bytes) {
-    return refuse(AuditVerdict::policy_violation, module.filename(),
-                  "candidate's module has " + std::to_string(bytes) + " bytes, more than the " +
-                      std::to_string(policy.max_bytes) + " that are allowed");
+    return {AuditVerdict::policy_violation,
+            "candidate's module has " + std::to_string(bytes) + " bytes, more than the " +
+                std::to_string(policy.max_bytes) + " that are allowed"};
   }
   ElfFile file;
   try {
     file = read_elf(module);
   } catch (const std::runtime_error& problem) {
-    return refuse(AuditVerdict::compile_error, module.filename(),
-                  std::string("candidate's module is damaged: ") + problem.what());
+    return {AuditVerdict::compile_error,
+            std::string("candidate's module is damaged: ") + problem.what()};
   }
   if (file.type != ET_DYN) {
-    return refuse(AuditVerdict::compile_error, module.filename(),
-                  "candidate's module is not a shared object");
+    return {AuditVerdict::compile_error, "candidate's module is not a shared object"};
   }
   if (file.resolves_by_code) {
-    return refuse(AuditVerdict::policy_violation, "indirect function",
-                  "candidate's module has an indirect function (ifunc, target_clones), whose "
-                  "resolver would run before the walls around it stand");
+    return {AuditVerdict::policy_violation,
+            "candidate's module has an indirect function (ifunc, target_clones), whose "
+            "resolver would run before the walls around it stand"};
   }
   if (auto refused = audit_libraries(file, policy)) return *refused;
   if (auto refused = audit_imports(file, policy)) return *refused;

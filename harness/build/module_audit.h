@@ -25,11 +25,10 @@ bool may_need(std::string_view library, const ModulePolicy& policy);
 /// How an audit ended; the names are those of the verdicts.
 enum class AuditVerdict { ok, compile_error, policy_violation };
 
-/// The first thing an audit refused. `sentence` is fit for a result; both texts are empty if ok.
+/// The first thing an audit refused.
 struct ModuleAudit {
   AuditVerdict verdict = AuditVerdict::ok;
-  std::string symbol;  ///< the symbol or library it is about, demangled
-  std::string sentence;
+  std::string sentence;  ///< names the symbol or library, fit for a result; empty if ok
 };
 
 /// Audits the linked module of one candidate: what it exports, imports and needs, and its size.

@@ -153,8 +153,7 @@ std::optional<std::string> forbidden_definition(Name symbol, bool weak) {
   if (upper_after(symbol, "cuda") || upper_after(symbol, "cu")) {
     return "a name of the CUDA runtime or driver";
   }
-  if (symbol.starts_with("kb_") && symbol != "kb_launch" && symbol != "kb_prepare" &&
-      symbol != "kb_module_info") {
+  if (symbol.starts_with("kb_") && symbol != "kb_launch" && symbol != "kb_prepare") {
     return "a name of the harness";
   }
   for (const Name library : harness_namespaces) {

@@ -44,7 +44,6 @@ class AuditModule : public Workspace {
                         LibraryPolicy library = LibraryPolicy::none) const {
     const ModuleAudit result = audit(library);
     EXPECT_EQ(result.verdict, AuditVerdict::policy_violation) << symbol;
-    EXPECT_EQ(result.symbol, symbol);
     EXPECT_NE(result.sentence.find(symbol), std::string::npos) << result.sentence;
   }
 };
@@ -80,7 +79,7 @@ TEST_F(AuditModule, StubIsACompileError) {
                              std::string("-Wl,--version-script=") + KB_TEST_MODULE_MAP});
   ASSERT_EQ(linked.exit_code, 0) << linked.output;
   EXPECT_EQ(audit().verdict, AuditVerdict::compile_error);
-  EXPECT_EQ(audit().symbol, "kb_launch");
+  EXPECT_NE(audit().sentence.find("kb_launch"), std::string::npos) << audit().sentence;
 }
 
 TEST_F(AuditModule, FurtherExportsAreRefused) {
