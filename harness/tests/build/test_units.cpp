@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "build_record.h"
@@ -292,7 +293,10 @@ TEST(BuildRecord, IsJsonWhateverTheTexts) {
   record.status = BuildStatus::crash;
   record.source = "a\xff.cu";
   record.reason = "quote \" and \n newline";
-  EXPECT_NE(to_json(record).find("\"status\": \"crash\""), std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(record));
+  EXPECT_EQ(json["status"], "crash");
+  EXPECT_EQ(json["source"], "a\ufffd.cu");
+  EXPECT_EQ(json["reason"], record.reason);
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& folder) {
