@@ -53,6 +53,14 @@ double parse_seconds(const std::string& key, const std::string& text) {
   return value;
 }
 
+uint64_t parse_count(const std::string& key, const std::string& text) {
+  uint64_t value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || value == 0) reject(key, text, "a number above 0");
+  return value;
+}
+
 uint64_t parse_bytes(const std::string& key, const std::string& text) {
   uint64_t value = 0;
   const char* last = text.data() + text.size();
@@ -71,10 +79,8 @@ uint64_t parse_bytes(const std::string& key, const std::string& text) {
 
 }  // namespace
 
-uint64_t memory_share(uint64_t machine_bytes, uint64_t cores) {
+uint64_t memory_share(uint64_t machine_bytes, uint64_t jobs) {
   constexpr uint64_t gibibyte = 1ull << 30;
-  // As many as the job pool kb_candidates allows (harness/cmake/KbOptions.cmake).
-  const uint64_t jobs = std::max<uint64_t>(1, std::min(cores, machine_bytes / (4 * gibibyte)));
   return std::clamp(machine_bytes / jobs, 2 * gibibyte, 8 * gibibyte);
 }
 
@@ -88,8 +94,10 @@ Settings read_settings(const std::filesystem::path& config_file) {
     settings.memory_bytes = parse_bytes("KB_COMPILE_MEMORY", *text);
   } else {
     const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+    const auto cores = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_ONLN));
+    const auto jobs = values.get("KB_COMPILE_JOBS");
     settings.memory_bytes = memory_share(pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)),
-                                         static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
+                                         jobs ? parse_count("KB_COMPILE_JOBS", *jobs) : cores);
   }
   if (const auto text = values.get("KB_COMPILE_OUTPUT")) {
     settings.output_bytes = parse_bytes("KB_COMPILE_OUTPUT", *text);

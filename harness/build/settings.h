@@ -24,7 +24,8 @@ struct Settings {
 
 /// The default of memory_bytes: the share of one of the compilations that the build runs at once.
 /// @param machine_bytes  physical memory
-uint64_t memory_share(uint64_t machine_bytes, uint64_t cores);
+/// @param jobs  KB_COMPILE_JOBS, which CMake writes into the file; else the number of cores
+uint64_t memory_share(uint64_t machine_bytes, uint64_t jobs);
 
 /// Reads the environment and, for what it leaves unset, `KEY=value` lines of `config_file` (which
 /// need not exist). Bytes may end in K, M or G (powers of 1024).

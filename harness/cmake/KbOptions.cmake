@@ -121,18 +121,19 @@ endforeach()
 
 find_package(Threads REQUIRED)
 
-# Compiling one candidate can take several gigabytes (CUTLASS), so memory bounds the parallelism.
+# Compiling one candidate can take several gigabytes (CUTLASS), so memory bounds the parallelism. The
+# launcher gives each of KB_COMPILE_JOBS its share of the memory (harness/build).
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
 math(EXPR by_memory "${memory_mib} / 4096")
-set(jobs ${cores})
-if(by_memory LESS jobs)
-  set(jobs ${by_memory})
+set(KB_COMPILE_JOBS ${cores})
+if(by_memory LESS KB_COMPILE_JOBS)
+  set(KB_COMPILE_JOBS ${by_memory})
 endif()
-if(jobs LESS 1)
-  set(jobs 1)
+if(KB_COMPILE_JOBS LESS 1)
+  set(KB_COMPILE_JOBS 1)
 endif()
-set_property(GLOBAL APPEND PROPERTY JOB_POOLS kb_candidates=${jobs})
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS kb_candidates=${KB_COMPILE_JOBS})
 
 # The flags of trusted code; candidates are compiled with their own.
 add_library(kb_flags INTERFACE)

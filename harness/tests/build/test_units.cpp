@@ -192,7 +192,7 @@ TEST(CompileCommand, WhatIsNoCompilationIsRefused) {
 
 TEST(Settings, DefaultsFileAndUnits) {
   for (const char* key : {"KB_COMPILE_TIMEOUT", "KB_COMPILE_MEMORY", "KB_COMPILE_OUTPUT",
-                          "KB_STRICT", "KB_COMPILE_SANDBOX"}) {
+                          "KB_STRICT", "KB_COMPILE_SANDBOX", "KB_COMPILE_JOBS"}) {
     unsetenv(key);
   }
   const Settings defaults = read_settings("/nonexistent/kb_cc.conf");
@@ -210,8 +210,9 @@ TEST(Settings, DefaultsFileAndUnits) {
   EXPECT_EQ(settings.memory_bytes, 3ull << 30);
   EXPECT_EQ(settings.output_bytes, 12u);
   EXPECT_EQ(settings.sandbox, SandboxMode::off);
-  for (const char* line : {"KB_COMPILE_MEMORY=99999999999G", "KB_COMPILE_MEMORY=1KB",
-                           "KB_COMPILE_TIMEOUT=nan", "KB_COMPILE_TIMEOUT=0", "KB_STRICT=2"}) {
+  for (const char* line :
+       {"KB_COMPILE_MEMORY=99999999999G", "KB_COMPILE_MEMORY=1KB", "KB_COMPILE_TIMEOUT=nan",
+        "KB_COMPILE_TIMEOUT=0", "KB_STRICT=2", "KB_COMPILE_JOBS=0"}) {
     write_file_atomically(folder.path() / "conf", line);
     EXPECT_THROW(read_settings(folder.path() / "conf"), std::runtime_error) << line;
   }
@@ -221,9 +222,18 @@ TEST(Settings, EachCompilationHasItsShareOfTheMemory) {
   constexpr uint64_t gibibyte = 1ull << 30;
   EXPECT_EQ(memory_share(256 * gibibyte, 8), 8 * gibibyte);
   EXPECT_EQ(memory_share(24 * gibibyte, 4), 6 * gibibyte);
-  EXPECT_EQ(memory_share(64 * gibibyte, 64), 4 * gibibyte);  // 16 at once
-  EXPECT_EQ(memory_share(6 * gibibyte, 8), 6 * gibibyte);    // one at a time
+  EXPECT_EQ(memory_share(64 * gibibyte, 16), 4 * gibibyte);
   EXPECT_EQ(memory_share(gibibyte, 1), 2 * gibibyte);
+  const TemporaryDirectory folder;
+  write_file_atomically(folder.path() / "conf", "KB_COMPILE_JOBS=1000000\n");
+  EXPECT_EQ(read_settings(folder.path() / "conf").memory_bytes, 2 * gibibyte);
+}
+
+TEST(Settings, CMakeTellsHowManyCompileAtOnce) {
+  if (std::string_view(KB_TEST_JOBS).empty()) GTEST_SKIP() << "these tests are configured alone";
+  const std::string text =
+      read_text(std::filesystem::path(KB_TEST_STUB).parent_path() / "kb_cc.conf");
+  EXPECT_TRUE(text.starts_with("KB_COMPILE_JOBS=" KB_TEST_JOBS "\n")) << text;
 }
 
 TEST(SymbolRules, Definitions) {
