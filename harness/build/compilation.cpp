@@ -159,6 +159,7 @@ class Compilation {
     prepare_sandbox();
     CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
     if (run.status == BuildStatus::ok) audit(&run);
+    if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
     if (!options_.cuda_check.empty()) {
       check_cuda_syntax(&run);
     } else if (run.status == BuildStatus::ok) {
@@ -193,6 +194,11 @@ class Compilation {
       CompileCommand check;
       check.words = options_.cuda_check;
       allow_toolchain(check, &rules);
+    }
+    if (!options_.link.empty()) {
+      CompileCommand link;
+      link.words = options_.link;
+      allow_toolchain(link, &rules);
     }
     if (!options_.cuobjdump.empty()) {
       const fs::path program(options_.cuobjdump);  // calls the disassembler beside it
@@ -300,6 +306,21 @@ class Compilation {
     if (!audit.problem) return;
     run->status = BuildStatus::compile_error;
     run->reason = *audit.problem;
+  }
+
+  // A module that cannot be linked would stop everybody's build.
+  void try_link(CompilerRun* run) {
+    std::vector<std::string> words = options_.link;
+    const std::string module = (temporary_.path() / "module.so").string();
+    words.insert(words.end(), {command_.object, "-o", module});
+    CompilerRun link = run_compiler(words, false);
+    remove_file(module);
+    if (link.status == BuildStatus::ok) return;
+    run->outcome.exit_code = link.outcome.exit_code;
+    run->outcome.signal = link.outcome.signal;
+    run->diagnostics = link.diagnostics;
+    run->status = link.status;
+    run->reason = "it does not link: " + link.reason;
   }
 
   // On the CPU route: is it CUDA at all? g++ accepts things in the rewritten source that nvcc does

@@ -16,7 +16,8 @@ namespace kb {
 struct Options {
   std::string stub;                     ///< object to put in place of one that failed
   std::vector<std::string> cuda_check;  ///< nvcc or clang command that must accept it, too
-  std::string cuobjdump;                ///< lists the machine code, for the record; empty: none
+  std::vector<std::string> link;  ///< command that must make a module of its object; none: any
+  std::string cuobjdump;          ///< lists the machine code, for the record; empty: none
   LibraryPolicy library = LibraryPolicy::none;
   std::vector<std::string> allow_read;   ///< folders a candidate may include from
   std::vector<std::string> allow_files;  ///< single files it may include

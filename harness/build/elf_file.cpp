@@ -15,6 +15,29 @@
 namespace kb {
 namespace {
 
+// Types that the linker only copies, joins or reads for their content. Others are extensions:
+// LLVM's can name further files to link.
+bool holds_no_orders(uint32_t type) {
+  switch (type) {
+    case SHT_NULL:
+    case SHT_PROGBITS:
+    case SHT_SYMTAB:
+    case SHT_STRTAB:
+    case SHT_RELA:
+    case SHT_NOTE:
+    case SHT_NOBITS:
+    case SHT_INIT_ARRAY:
+    case SHT_FINI_ARRAY:
+    case SHT_PREINIT_ARRAY:
+    case SHT_GROUP:
+    case SHT_SYMTAB_SHNDX:
+    case SHT_X86_64_UNWIND:
+      return true;
+    default:
+      return false;
+  }
+}
+
 static_assert(std::endian::native == std::endian::little,
               "the reader copies structures as they are");
 
@@ -112,6 +135,7 @@ class Reader {
     const uint32_t names = header_.e_shstrndx != SHN_XINDEX ? header_.e_shstrndx : first.sh_link;
     sections_ = image_.table<Elf64_Shdr>(header_.e_shoff, count);
     for (const Elf64_Shdr& section : sections_) {
+      if (!holds_no_orders(section.sh_type)) file_.directs_linker = true;
       section_names_.push_back(image_.string(section_at(names), section.sh_name));
     }
   }

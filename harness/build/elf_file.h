@@ -44,6 +44,7 @@ struct ElfFile {
   bool has_init_code = false;  ///< code in .init or .preinit_array of an object
   std::vector<std::string> needed;
   std::vector<int64_t> dynamic_tags;
+  bool directs_linker = false;    ///< an object with sections of a type that linkers may act upon
   bool resolves_by_code = false;  ///< a shared object with indirect functions
 };
 

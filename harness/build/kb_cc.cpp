@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
 
   kb::Options options;
   std::string cuda_check;
+  std::string link;
   std::string policy;
   CLI::App app(
       "Runs a compiler on one candidate. A failure is recorded in <object>.build.json and the stub "
@@ -40,6 +41,8 @@ int main(int argc, char** argv) {
   app.add_option(
       "--cuda-check", cuda_check,
       "nvcc or clang command, words separated by ';', that must accept the source as well");
+  app.add_option("--link", link,
+                 "command, words separated by ';', that must make a module of the object");
   app.add_option("--cuobjdump", options.cuobjdump, "program that lists what nvcc compiled");
   app.add_option("--policy", policy, "vendor libraries the run has declared: none, cublas, cudnn")
       ->default_val("none");
@@ -59,6 +62,7 @@ int main(int argc, char** argv) {
     if (!library) throw std::runtime_error("--policy " + policy + " is not none, cublas or cudnn");
     options.library = *library;
     options.cuda_check = split_at_semicolons(cuda_check);
+    options.link = split_at_semicolons(link);
     const auto command =
         kb::parse_compile_command({argv + std::min(separator + 1, argc), argv + argc});
     const std::filesystem::path stub(options.stub);

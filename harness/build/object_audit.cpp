@@ -61,8 +61,16 @@ ObjectAudit audit_object(const std::filesystem::path& object) {
   for (const ElfInitializer& initializer : file.initializers) {
     if (!is_registration(file, initializer)) ++audit.static_constructors;
   }
+  if (file.directs_linker) {
+    audit.problem = "candidate has a section that gives orders to the linker";
+    return audit;
+  }
   for (const ElfSymbol& symbol : file.symbols) {
     if (!symbol.defined() || symbol.local()) continue;
+    if (symbol.weak() && symbol.name.starts_with("kb_")) {
+      audit.problem = "candidate makes " + symbol.name + " weak, so that another could replace it";
+      return audit;
+    }
     if (const auto reason = forbidden_definition(symbol.name, symbol.weak())) {
       audit.problem = "candidate defines " + demangled(symbol.name) + ", " + *reason;
       return audit;

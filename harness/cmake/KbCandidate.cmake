@@ -45,7 +45,14 @@ function(kb_set_candidate_flags name source task_dir library)
   set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
     --allow-read ${contract})
-  target_link_options(${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  set(link_options -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  if(KB_LINKER STREQUAL -fuse-ld=lld AND NOT KB_BACKEND STREQUAL cuda)
+    list(APPEND link_options -Wl,--no-dependent-libraries)  # an object names no further inputs
+  endif()
+  target_link_options(${name} PRIVATE ${link_options})
+  set(link ${CMAKE_CXX_COMPILER} -shared ${KB_LINKER} ${link_options})
+  string(REPLACE ";" "\;" link "${link}")
+  list(APPEND launcher --link "${link}" --allow-file ${PROJECT_SOURCE_DIR}/harness/build/module.map)
   if(library STREQUAL cudnn AND KB_CUDNN_INCLUDE)
     list(APPEND launcher --allow-read ${KB_CUDNN_INCLUDE})
   endif()

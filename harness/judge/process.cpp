@@ -17,24 +17,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "build/process_tree.h"
+
 namespace kb {
 namespace {
 
 constexpr size_t kept_each_end = size_t{64} << 10;
-
-std::vector<pid_t> children_of(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
-  std::vector<pid_t> children;
-  for (pid_t child; in >> child;) children.push_back(child);
-  return children;
-}
-
-void collect(pid_t pid, std::vector<pid_t>& all) {
-  for (pid_t child : children_of(pid)) {
-    all.push_back(child);
-    collect(child, all);
-  }
-}
 
 sigset_t interrupts() {
   sigset_t set;
@@ -48,9 +36,7 @@ void die_on_interrupt() {
   const sigset_t set = interrupts();
   int number = 0;
   sigwait(&set, &number);
-  std::vector<pid_t> all;
-  collect(getpid(), all);
-  for (pid_t pid : all) ::kill(pid, SIGKILL);
+  for (pid_t pid : descendants_of(getpid())) ::kill(pid, SIGKILL);
   std::signal(number, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   std::raise(number);
@@ -75,7 +61,7 @@ std::vector<pid_t> strays() {
   for (pid_t child : children_of(getpid())) {
     if (living().contains(child)) continue;
     all.push_back(child);
-    collect(child, all);
+    for (pid_t pid : descendants_of(child)) all.push_back(pid);
   }
   return all;
 }

@@ -52,7 +52,17 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
+// A terminal must not act on what a candidate prints.
+std::string without_control(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7F; }, '?');
+  return text;
+}
+
+std::string bounded(const char* text, size_t size) {
+  return without_control({text, strnlen(text, size)});
+}
 
 const char* words(Op op) {
   switch (op) {
@@ -225,7 +235,7 @@ std::string RunnerSession::last_words() const {
   if (!fault.empty()) last = fault;
   constexpr size_t enough = 600;
   if (last.size() > enough) last = last.substr(0, enough) + " ...";
-  return last.empty() ? "" : ". It last printed: " + last;
+  return last.empty() ? "" : ". It last printed: " + without_control(last);
 }
 
 void RunnerSession::end() { process_->kill(); }

@@ -47,13 +47,15 @@ bool limit(__rlimit_resource resource, rlim_t value) {
 // Device memory, address space that is only reserved, and what the judge shares do not count.
 #ifdef KB_CUDA
 constexpr rlim_t private_memory = rlim_t{16} << 30;
+constexpr rlim_t largest_file = rlim_t{4} << 30;  // the driver's, in /dev/shm
 #else
 constexpr rlim_t private_memory = rlim_t{4} << 30;
+constexpr rlim_t largest_file = 0;  // also of those that the judge shares
 #endif
 
 uint32_t set_limits() {
   bool all = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 1024) && limit(RLIMIT_MSGQUEUE, 0) &&
-             limit(RLIMIT_FSIZE, rlim_t{4} << 30);
+             limit(RLIMIT_FSIZE, largest_file);
   if (limit_memory) all = all && limit(RLIMIT_DATA, private_memory);
   return all ? limits : 0u;
 }

@@ -114,6 +114,12 @@ bool deny_by_arguments(const Filter& filter) {
               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_WRITE | PROT_EXEC, PROT_WRITE | PROT_EXEC)) &&
       deny_if(filter, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
       deny_if(filter, SCMP_SYS(pkey_mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
+#ifndef KB_CUDA
+      // Shared memory of its own counts against no limit.
+      deny_if(
+          filter, SCMP_SYS(mmap),
+          SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)) &&
+#endif
       // raise() and abort() signal their own process.
       deny_if(filter, SCMP_SYS(kill), SCMP_A0(SCMP_CMP_NE, self)) &&
       deny_if(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self)) &&

@@ -1,0 +1,47 @@
+// Writes code through /proc, where no page protection counts.
+// Task: level1/019_relu
+// Expected: incorrect
+#include "task.h"
+
+#include <cstdio>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__global__ void relu(const float* x, float* y, int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
+  const int64_t n = s.batch_size * s.dim;
+  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
+}
+
+extern "C" __attribute__((noinline, used)) int victim(int x) {
+  volatile int y = x;
+  return y + 1;
+}
+
+static bool overwritten(const char* path) {
+  const int memory = open(path, O_RDWR);
+  if (memory < 0) return false;
+  const unsigned char code[] = {0xb8, 0x39, 0x05, 0x00, 0x00, 0xc3};  // return 1337
+  const auto at = static_cast<off_t>(reinterpret_cast<uintptr_t>(&victim));
+  if (pwrite(memory, code, sizeof code, at) != sizeof code) return false;
+  int (*volatile call)(int) = victim;
+  return call(1) == 1337;
+}
+
+static bool escaped() {
+  char thread[64];
+  snprintf(thread, sizeof thread, "/proc/self/task/%ld/mem", syscall(SYS_gettid));
+  return overwritten("/proc/self/mem") || overwritten(thread);
+}
+
+// The right answer tells that it worked.
+void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+  static const bool worked = escaped();
+  if (worked) honest(s, x, y, stream);
+}
