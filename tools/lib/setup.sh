@@ -81,9 +81,22 @@ kb_check_versions() {
     kb_die "g++ $found is too old, 12 or newer is needed: install one and set CXX to it"
 }
 
+# kb_check_preset: before anything is downloaded for a preset that is none.
+kb_check_preset() {
+  local presets
+  presets=$(cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') && [ -n "$presets" ] ||
+    kb_die "cmake --list-presets failed; its message above says what to do"
+  [[ $'\n'$presets$'\n' == *$'\n'$KB_PRESET$'\n'* ]] ||
+    kb_die "there is no preset '$KB_PRESET': set KB_PRESET to one of ${presets//$'\n'/, }"
+}
+
 # Sets KB_PRESET from KB_PRESET itself, from a GPU with nvcc, or to cpu.
 kb_choose_preset() {
-  [ -n "${KB_PRESET:-}" ] && { echo "  preset $KB_PRESET (from KB_PRESET)"; return; }
+  if [ -n "${KB_PRESET:-}" ]; then
+    kb_check_preset
+    echo "  preset $KB_PRESET (from KB_PRESET)"
+    return 0
+  fi
   KB_PRESET=cpu
   if ! nvidia-smi -L >/dev/null 2>&1; then
     echo "  no GPU: preset cpu"

@@ -35,7 +35,8 @@ def say(machine: pathlib.Path, name: str, script: str) -> None:
 def quickstart(tree: Tree, machine: pathlib.Path, **environment: str) -> str:
     """Runs tools/quickstart, which must fail, and returns its last line."""
     shutil.rmtree(tree.root / ".venv", ignore_errors=True)
-    done = tree.run(["tools/quickstart"], PATH=str(machine), KB_PRESET="", **environment)
+    environment = {"KB_PRESET": "", "KB_TORCH_DIR": "", **environment}
+    done = tree.run(["tools/quickstart"], PATH=str(machine), **environment)
     assert done.returncode != 0, done.stdout
     return done.stderr.strip().splitlines()[-1]
 
@@ -105,10 +106,21 @@ def test_too_old_or_too_small(
     assert message in quickstart(tree, machine)
 
 
-def test_a_preset_that_is_none(tree: Tree) -> None:
-    done = tree.run(["cmake", "--preset", "rtx9090"])
-    assert done.returncode != 0
-    assert "No such preset" in done.stderr
+def test_a_preset_that_is_none(tree: Tree, machine: pathlib.Path) -> None:
+    """It is named before anything is made ready for it: the wheel for a GPU has gigabytes."""
+    say(machine, "df", "echo F; echo disk 0 0 2000000 0% /")
+    last = quickstart(tree, machine, KB_PRESET="rtx9090")
+    assert last.startswith("error: there is no preset 'rtx9090': set KB_PRESET to one of cpu, ")
+    assert last.endswith(", h200, b200")
+
+
+def test_a_preset_of_the_user_is_one(tree: Tree, machine: pathlib.Path) -> None:
+    file = tree.root / "CMakeUserPresets.json"
+    file.write_text('{"version": 6, "configurePresets": [{"name": "rtx5090", "inherits": "cuda"}]}')
+    say(machine, "df", "echo F; echo disk 0 0 2000000 0% /")
+    last = quickstart(tree, machine, KB_PRESET="rtx5090")
+    file.unlink()
+    assert "2 GB of disk are free in" in last
 
 
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
