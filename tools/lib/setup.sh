@@ -176,7 +176,8 @@ kb_setup() {
   kb_say "LibTorch"
   kb_install_torch
   kb_say "configure (preset $KB_PRESET)"
-  cmake --preset "$KB_PRESET" ${KB_TORCH_DIR:+-DKB_TORCH_DIR="$KB_TORCH_DIR"} ||
+  # An empty folder, too: CMake would remember the one of an earlier call.
+  cmake --preset "$KB_PRESET" -DKB_TORCH_DIR="${KB_TORCH_DIR:-}" ||
     kb_die "cmake failed; its last message above says what to do"
 }
 

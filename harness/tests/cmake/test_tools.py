@@ -6,7 +6,7 @@ import stat
 import sys
 
 import pytest
-from conftest import Tree
+from conftest import Tree, error_of
 
 NEEDED = "awk bash cmake c++ cat chmod dirname env g++ head ld.lld ls ninja nproc rm sed test uname"
 
@@ -121,6 +121,40 @@ def test_a_preset_of_the_user_is_one(tree: Tree, machine: pathlib.Path) -> None:
     last = quickstart(tree, machine, KB_PRESET="rtx5090")
     file.unlink()
     assert "2 GB of disk are free in" in last
+
+
+def options(tree: Tree, machine: pathlib.Path, **environment: str) -> set[str]:
+    """What quickstart configures with, on a machine whose python3 can install everything."""
+    say(machine, "mkdir", f'exec {shutil.which("mkdir")} "$@"')
+    say(machine, "cp", f'exec {shutil.which("cp")} "$@"')
+    say(
+        machine,
+        "python3",
+        """case "$*" in
+"-m venv .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;
+*version_info*) echo 3.11 ;;
+esac""",
+    )
+    say(
+        machine,
+        "cmake",
+        f"""case "$1" in
+--version) echo cmake version 3.25.1 ;;
+--preset) printf '%s\\n' "$@" >{machine}/options; exit 1 ;;
+*) exec {shutil.which("cmake")} "$@" ;;
+esac""",
+    )
+    assert "cmake failed" in quickstart(tree, machine, **environment)
+    return set((machine / "options").read_text().splitlines()[1:])
+
+
+def test_a_wrong_folder_of_torch_is_forgotten(tree: Tree, machine: pathlib.Path) -> None:
+    """An earlier call's choice does not outlive it in CMake's cache."""
+    assert options(tree, machine, KB_TORCH_DIR="/nope") == {"cpu", "-DKB_TORCH_DIR=/nope"}
+    assert options(tree, machine) == {"cpu", "-DKB_TORCH_DIR="}
+
+    assert "not found (/nope)" in error_of(tree.configure("-DKB_TORCH_DIR=/nope", build="torch"))
+    assert "(/nope)" not in error_of(tree.configure("-DKB_TORCH_DIR=", build="torch"))
 
 
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
