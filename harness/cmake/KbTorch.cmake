@@ -37,6 +37,28 @@ if(version_number VERSION_LESS KB_TORCH_MINIMUM)
 endif()
 message(STATUS "LibTorch ${KB_TORCH_VERSION}: ${KB_TORCH_ROOT}")
 
+# kb_check_cuda_torch(): set up without a GPU, the wheel is there but not the NVIDIA libraries that it needs,
+# and programs linked with it would only fail when they start.
+function(kb_check_cuda_torch)
+  set(library ${KB_TORCH_ROOT}/lib/libtorch_cuda.so)
+  if(NOT EXISTS ${library})
+    message(FATAL_ERROR "The PyTorch wheel in ${KB_TORCH_ROOT} has no CUDA support. Install one that "
+      "has (pip install torch) or set KB_TORCH_DIR.")
+  endif()
+  execute_process(COMMAND ldd ${library} OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCHALL "[^ \t\n]+ => not found" missing "${text}")
+  # The driver's; a machine that only builds may lack it.
+  list(FILTER missing EXCLUDE REGEX "^(libcuda|libnvidia-ml)\\.so")
+  if(missing)
+    list(TRANSFORM missing REPLACE " .*" "")
+    list(JOIN missing ", " missing)
+    get_filename_component(preset ${PROJECT_BINARY_DIR} NAME)
+    message(FATAL_ERROR "The PyTorch wheel in ${KB_TORCH_ROOT} lacks libraries that it needs on a GPU "
+      "(${missing}). Run KB_PRESET=${preset} tools/quickstart, which installs them into .venv, or set "
+      "KB_TORCH_DIR to a complete one.")
+  endif()
+endfunction()
+
 function(kb_import_torch_library name)
   add_library(kb_torch_${name} SHARED IMPORTED GLOBAL)
   set_target_properties(kb_torch_${name} PROPERTIES
@@ -51,10 +73,7 @@ target_compile_definitions(kb_torch INTERFACE NDEBUG)
 kb_import_torch_library(torch_cpu)
 kb_import_torch_library(c10)
 if(KB_BACKEND STREQUAL cuda)
-  if(NOT EXISTS ${KB_TORCH_ROOT}/lib/libtorch_cuda.so)
-    message(FATAL_ERROR "The PyTorch wheel in ${KB_TORCH_ROOT} has no CUDA support. Install one that "
-      "has (pip install torch) or set KB_TORCH_DIR.")
-  endif()
+  kb_check_cuda_torch()
   # Nothing refers to libtorch_cuda by name, but loading it registers the CUDA kernels.
   target_link_options(kb_torch INTERFACE -Wl,--no-as-needed)
   kb_import_torch_library(torch_cuda)

@@ -46,13 +46,40 @@ def test_old_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
     assert "is too old: 2.6 or newer is needed. Run tools/quickstart" in error_of(done)
 
 
+NEEDS_NVCC = pytest.mark.skipif(
+    not shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin"), reason="needs nvcc"
+)
+
+
+@NEEDS_NVCC
 def test_torch_without_cuda(tree: Tree, tmp_path: pathlib.Path) -> None:
-    if not shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin"):
-        pytest.skip("needs nvcc")
     torch = fake_torch(tmp_path / "torch", "2.11.0+cpu")
     done = tree.configure(f"-DKB_TORCH_DIR={torch}", preset="h200", build="gpu")
     assert done.returncode != 0
     assert "has no CUDA support. Install one that has" in error_of(done)
+
+
+@NEEDS_NVCC
+@pytest.mark.parametrize(
+    ("needed", "lacking"), [("libcufile.so.0", "libcufile.so.0"), ("libcuda.so.1", None)]
+)
+def test_torch_set_up_without_a_gpu(
+    tree: Tree, tmp_path: pathlib.Path, needed: str, lacking: str | None
+) -> None:
+    """The wheel is there, what it needs is not; the driver may be missing where one only builds."""
+    torch = fake_torch(tmp_path / "torch", "2.11.0")
+    for name, options in ((needed, []), ("libtorch_cuda.so", ["-Wl,--no-as-needed", needed])):
+        command = ["c++", "-shared", "-x", "c", "/dev/null", "-x", "none", *options]
+        command += ["-o", name, f"-Wl,-soname,{name}"]
+        subprocess.run(command, cwd=torch / "lib", check=True)
+    (torch / "lib" / needed).unlink()
+    done = tree.configure(f"-DKB_TORCH_DIR={torch}", preset="h200", build="h200")
+    if lacking:
+        assert done.returncode != 0
+        assert f"lacks libraries that it needs on a GPU ({lacking})." in error_of(done)
+        assert "Run KB_PRESET=h200 tools/quickstart" in error_of(done)
+    else:
+        assert "lacks libraries" not in error_of(done)
 
 
 def test_no_nvcc(tree: Tree) -> None:
