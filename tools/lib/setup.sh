@@ -119,6 +119,19 @@ kb_choose_preset() {
     *) echo "  $name (compute capability $capability) has no preset yet (docs/adding-a-gpu.md)" ;;
   esac
   echo "  $name: preset $KB_PRESET"
+  kb_choose_sizes
+}
+
+# Sets KB_SIZES from KB_SIZES itself, or from a GPU that is too small for most tasks at upstream's sizes.
+kb_choose_sizes() {
+  local memory_mib gb
+  kb_on_gpu && [ -z "${KB_SIZES:-}" ] || return 0
+  memory_mib=$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1) || return 0
+  [[ $memory_mib =~ ^[0-9]+$ ]] || return 0  # not every GPU has memory of its own
+  gb=$((memory_mib * 1048576 / 1000000000))
+  [ "$gb" -lt 44 ] || return 0
+  KB_SIZES=${gb}g
+  echo "  its memory of $gb GB is too small for upstream's sizes: scaled ones, KB_SIZES=$KB_SIZES"
 }
 
 kb_on_gpu() { [[ $KB_PRESET != cpu* ]]; }
@@ -177,7 +190,7 @@ kb_setup() {
   kb_install_torch
   kb_say "configure (preset $KB_PRESET)"
   # An empty folder, too: CMake would remember the one of an earlier call.
-  cmake --preset "$KB_PRESET" -DKB_TORCH_DIR="${KB_TORCH_DIR:-}" ||
+  cmake --preset "$KB_PRESET" -DKB_TORCH_DIR="${KB_TORCH_DIR:-}" ${KB_SIZES:+-DKB_SIZES="$KB_SIZES"} ||
     kb_die "cmake failed; its last message above says what to do"
 }
 

@@ -35,7 +35,7 @@ def say(machine: pathlib.Path, name: str, script: str) -> None:
 def quickstart(tree: Tree, machine: pathlib.Path, **environment: str) -> str:
     """Runs tools/quickstart, which must fail, and returns its last line."""
     shutil.rmtree(tree.root / ".venv", ignore_errors=True)
-    environment = {"KB_PRESET": "", "KB_TORCH_DIR": "", **environment}
+    environment = {"KB_PRESET": "", "KB_SIZES": "", "KB_TORCH_DIR": "", **environment}
     done = tree.run(["tools/quickstart"], PATH=str(machine), **environment)
     assert done.returncode != 0, done.stdout
     return done.stderr.strip().splitlines()[-1]
@@ -155,6 +155,40 @@ def test_a_wrong_folder_of_torch_is_forgotten(tree: Tree, machine: pathlib.Path)
 
     assert "not found (/nope)" in error_of(tree.configure("-DKB_TORCH_DIR=/nope", build="torch"))
     assert "(/nope)" not in error_of(tree.configure("-DKB_TORCH_DIR=", build="torch"))
+
+
+@pytest.mark.parametrize(
+    ("gpu", "capability", "mib", "wanted", "configured"),
+    [
+        ("NVIDIA L4", "8.9", "23034", "", {"l40s", "-DKB_SIZES=24g"}),
+        ("NVIDIA L4", "8.9", "23034", "20g", {"l40s", "-DKB_SIZES=20g"}),
+        ("Tesla T4", "7.5", "15360", "", {"t4", "-DKB_SIZES=16g"}),
+        ("NVIDIA L40S", "8.9", "46068", "", {"l40s"}),
+        ("NVIDIA H100", "9.0", "[N/A]", "", {"h100"}),
+        ("NVIDIA GeForce GTX 1080", "6.1", "8192", "", {"cpu"}),
+    ],
+)
+def test_sizes_fit_the_gpu(
+    tree: Tree,
+    machine: pathlib.Path,
+    gpu: str,
+    capability: str,
+    mib: str,
+    wanted: str,
+    configured: set[str],
+) -> None:
+    """A small GPU gets sizes for it, unless the user has chosen some."""
+    say(machine, "nvcc", "exit 0")
+    say(
+        machine,
+        "nvidia-smi",
+        f"""case "$1" in
+*name*) echo "{gpu}" ;;
+*compute_cap*) echo {capability} ;;
+*memory.total*) echo "{mib}" ;;
+esac""",
+    )
+    assert options(tree, machine, KB_SIZES=wanted) == {*configured, "-DKB_TORCH_DIR="}
 
 
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
