@@ -1,6 +1,7 @@
 """Which files of candidates/ become candidates, and how mistakes stop the configure step."""
 
 import json
+import re
 
 import pytest
 from conftest import Tree, error_of
@@ -117,6 +118,21 @@ def test_good_files_become_candidates(tree: Tree) -> None:
     assert all(f"m.{sample}.level1.019_relu.bench" in listed for sample in ("0", "off", "s1"))
     about = {"model": 'a "b" ; @KB_BACKEND@ ${X} \\', "temperature": 0.5}
     assert manifest["runs"] == {"m": about, "plain": {}, "seed": {}}
+
+
+def test_the_example_run_is_not_of_its_level(tree: Tree) -> None:
+    """Judging a level must not fail because of kernels that are meant to fail."""
+    for run in ("m", "examples"):
+        tree.add(f"{run}/{RELU}")
+    assert tree.configure().returncode == 0
+
+    def listed(label: str) -> set[str]:
+        done = tree.run(["ctest", "--test-dir", "build/cpu", "-N", "-L", label])
+        return set(re.findall(r": (?!kb\.)(\w+)\.level1\.", done.stdout))
+
+    assert listed("level1") == {"seed", "m"}
+    assert listed("^examples$") == {"examples"}
+    assert listed("^correct$") == {"seed", "m", "examples"}
 
 
 def test_runs_can_be_chosen(tree: Tree) -> None:
