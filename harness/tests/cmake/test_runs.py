@@ -12,10 +12,12 @@ RELU = "level1/019_relu.cu"
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("m/level1/019_relus.cu", "matches no task of level 1. Its name must be one of:"),
-        ("m/level2/019_relu.cu", "one of: 066_matmul_dropout_softmax.cu"),
+        ("m/level1/019_relus.cu", "its name must be that of a folder in level1/, with .cu."),
+        ("m/level2/019_relu.cu", "m/level2/019_relu.cu matches no task of level 2"),
         ("m/level1/19_ReLU.cu", "Nearest: 019_relu.cu"),
         ("m/level1/softmax.cu", "Nearest: 023_softmax.cu"),
+        ("m/level1/fast_softmax.cu", "Nearest: 023_softmax.cu"),
+        ("m/level1/019_softmax.cu", "Nearest: 019_relu.cu, 023_softmax.cu"),
         ("m/level4/001_new.cu", "level 4 has no tasks yet."),
         ("m/level1/019_relu.cu/kernel.cu", "is a folder, but a name that ends in .cu belongs to"),
         ("m/level5/019_relu.cu", "is not where a candidate belongs"),
@@ -41,6 +43,14 @@ def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: 
     done = tree.configure()
     assert done.returncode != 0
     assert message in error_of(done)
+
+
+def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
+    """The sentence stays on the screen."""
+    tree.add("m/level1/nothing_like_it.cu")
+    done = tree.configure()
+    assert "matches no task of level 1" in error_of(done)
+    assert "softmax" not in done.stderr
 
 
 def test_a_task_twice_in_a_run_stops(tree: Tree) -> None:
