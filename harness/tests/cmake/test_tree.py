@@ -121,6 +121,12 @@ def test_links_between_documents_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.relative_to(SOURCE_DIR)}: {target}"
 
 
+def test_the_readme_says_where_every_folder_of_the_harness_is() -> None:
+    table = (SOURCE_DIR / "README.md").read_text().split("## Where things are")[1].split("\n## ")[0]
+    listed = set(re.findall(r"[`/](\w+)`", table))
+    assert not {p.name for p in (SOURCE_DIR / "harness").iterdir() if p.is_dir()} - listed
+
+
 def test_quickstart_knows_only_presets_that_exist() -> None:
     presets = json.loads((SOURCE_DIR / "CMakePresets.json").read_text())
     chosen = set(
