@@ -23,12 +23,15 @@ from kb_report.model import (
     Problem,
     Suite,
     candidate_key,
+    candidate_name,
     category,
     machine_key,
 )
 
 SCHEMA_VERSION = 1
 MAX_JSON_BYTES = 64 << 20
+# Where an interval has no width, its limits and the estimate may differ by what rounding leaves.
+ROUNDING = 1e-9
 
 
 class BadFile(Exception):
@@ -249,6 +252,15 @@ def load_build_dir(build_dir: Path) -> Suite:
                 Problem("duplicate", "manifest.json", f"names the candidate {entry['name']} twice")
             )
             continue
+        if entry["name"] != candidate_name(entry):
+            problems.append(
+                Problem(
+                    "invalid",
+                    "manifest.json",
+                    f"names a candidate {entry['name']} that should be {candidate_name(entry)}",
+                )
+            )
+            continue
         if entry["task"] not in levels.get(entry["level"], []):
             problems.append(
                 Problem(
@@ -377,13 +389,29 @@ def _check_claims(result: dict[str, Any], entry: dict[str, Any], backend: str) -
             )
     if result["backend"] != backend:
         raise BadFile("foreign", f"was written by backend {result['backend']}")
+    wrong = contradiction(result)
+    if wrong:
+        raise BadFile("invalid", wrong)
+
+
+def contradiction(result: dict[str, Any]) -> str | None:
+    """What cannot be true of a result that its schema accepts, as a part of a sentence."""
     if result["stage"] == "build" and result["verdict"] == "pass":
-        raise BadFile("invalid", "says pass although its outputs were not checked")
+        return "says pass although its outputs were not checked"
     if result["stage"] != "build" and result["verdict"] is None:
-        raise BadFile("invalid", f"has no verdict although its stage is {result['stage']}")
+        return f"has no verdict although its stage is {result['stage']}"
     for lane, t in ((result["timing"] or {}).get("lanes") or {}).items():
-        if t["ci_hi"] is not None and t["ci_lo"] > t["ci_hi"]:
-            raise BadFile("invalid", f"has an interval that ends before it begins in lane {lane}")
+        speedup, lo, hi = t["speedup"], t["ci_lo"], t["ci_hi"]
+        # Too few blocks leave the interval open on both sides, as 0 and null.
+        if hi is None and lo == 0:
+            continue
+        if lo <= 0:
+            return f"has an interval from {lo:g} in lane {lane}"
+        if hi is not None and lo > hi:
+            return f"has an interval that ends before it begins in lane {lane}"
+        if lo > speedup * (1 + ROUNDING) or (hi is not None and hi < speedup * (1 - ROUNDING)):
+            return f"has a speed-up outside its interval in lane {lane}"
+    return None
 
 
 def _load_validity(current: Current, suite: Suite) -> None:

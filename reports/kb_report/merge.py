@@ -21,6 +21,7 @@ from kb_report.model import (
     ReportError,
     Suite,
     candidate_key,
+    candidate_name,
 )
 
 # Where a report lies below the folder that is named; one that is kept may be compressed.
@@ -98,12 +99,24 @@ def _result_errors(doc: dict[str, Any]) -> list[str]:
         if c["name"] in names:
             errors.append(f"it names {c['name']} twice")
         names.add(c["name"])
+        if c["name"] != candidate_name(c):
+            errors.append(f"it names a candidate {c['name']} that should be {candidate_name(c)}")
         if c["task"] not in doc["levels"].get(str(c["level"]), {"tasks": []})["tasks"]:
             errors.append(f"{c['name']} belongs to no task of level {c['level']}")
         if c["result"] is not None:
             found = schema.check(c["result"], "result")
             errors += [f"{c['name']}: {e}" for e in found[:1]]
-            if not found and (c["result"]["verdict"] is None) != (c["state"] == BUILT_ONLY):
+            if found:
+                continue
+            errors += [
+                f"the result of {c['name']} belongs to another candidate: {key} is "
+                f"{json.dumps(c['result'][key])}"
+                for key in ("name", "run", "sample", "level", "task")
+                if c["result"][key] != c[key]
+            ][:1]
+            if wrong := load.contradiction(c["result"]):
+                errors.append(f"{c['name']} {wrong}")
+            if (c["result"]["verdict"] is None) != (c["state"] == BUILT_ONLY):
                 errors.append(f"{c['name']} is {c['state']}, which its verdict contradicts")
         elif c["state"] in (JUDGED, BUILT_ONLY):
             errors.append(f"{c['name']} is {c['state']} without a result")

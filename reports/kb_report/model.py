@@ -135,6 +135,11 @@ def natural_key(text: str | None) -> list[Any]:
     return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"(\d+)", text) if p]
 
 
+def candidate_name(c: dict[str, Any]) -> str:
+    """The only name that a candidate may have: run[.sample].levelN.task."""
+    return ".".join(p for p in (c["run"], c["sample"], f"level{c['level']}", c["task"]) if p)
+
+
 def candidate_key(c: dict[str, Any]) -> tuple[Any, ...]:
     """Sort key of candidates: run (seed first), level, sample, task."""
     return (

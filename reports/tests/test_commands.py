@@ -335,6 +335,71 @@ def test_a_damaged_report_is_no_good_input(tmp_path):
         assert e.value.problem.kind == "invalid" and "is damaged" in e.value.problem.message
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"ci_lo": 2.0, "ci_hi": 0.1}, "ends before it begins"),
+        ({"ci_lo": 1.1, "ci_hi": 1.2}, "outside its interval"),
+        ({"ci_lo": 0.8, "ci_hi": 0.9}, "outside its interval"),
+        ({"ci_lo": 1.1, "ci_hi": None}, "outside its interval"),
+        ({"ci_lo": 0, "ci_hi": 1.2}, "an interval from 0"),
+        ({"ci_lo": 0, "ci_hi": None}, None),
+        ({"ci_lo": 1.0 + 1e-12, "ci_hi": 1.0 + 1e-12}, None),
+    ],
+)
+def test_no_report_with_an_impossible_interval_is_read(tmp_path, capsys, change, words):
+    a = suite(tmp_path / "a", {0: 1.0})
+    main(["rollup", "--build-dir", str(a.root)])
+    doc = json.loads((a.root / "reports/results.json").read_text())
+    doc["candidates"][0]["result"]["timing"]["lanes"]["eager"] |= change
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(doc))
+    capsys.readouterr()
+    for command in (
+        ["merge", str(bad), "--out", str(tmp_path / "out")],
+        ["compare", f"{bad}#m", str(a.root)],
+        ["gate", str(bad), "--against", str(a.root)],
+    ):
+        assert main(command) == (2 if words else 0)
+        assert words is None or words in capsys.readouterr().err
+
+
+def test_a_candidate_has_the_name_of_its_place(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    for sample in (None, "s0"):
+        build.result(build.add(build.levels[1][0], run="m", sample=sample), "pass", 2.0)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    for c in doc["candidates"]:
+        c["name"] = c["result"]["name"] = "m.level1.another"
+        with pytest.raises(model.BadReport, match="that should be m"):
+            rewritten(tmp_path, doc)
+    build.candidates[0]["name"] = "m.level1.another"
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 1
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    assert [c["sample"] for c in doc["candidates"]] == ["s0"]
+    assert "should be" in doc["problems"][0]["message"]
+
+
+def test_a_result_in_a_report_is_that_of_its_candidate(tmp_path):
+    a = suite(tmp_path / "a", {0: 1.0, 1: 2.0})
+    main(["rollup", "--build-dir", str(a.root)])
+    doc = json.loads((a.root / "reports/results.json").read_text())
+    one, other = doc["candidates"]
+    one["result"] = other["result"]
+    with pytest.raises(model.BadReport, match="belongs to another candidate: name is"):
+        rewritten(tmp_path, doc)
+
+
+def rewritten(folder, doc):
+    """The suite of a results.json with this content."""
+    path = folder / "results.json"
+    path.write_text(json.dumps(doc))
+    return merge.read_suite(path)
+
+
 def test_report_survives_the_round_trip(tmp_path):
     build = full_suite(tmp_path / "h200", ("seed", "m"), samples=("s0", "s1"), every=5)
     build.finish()

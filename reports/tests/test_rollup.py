@@ -414,6 +414,8 @@ BAD_INPUTS = {
     "huge speed-up": ("1" + "0" * 400, "invalid"),
     "speed-up as text": ('"2"', "invalid"),
     "interval reversed": ({"ci_lo": 3.0, "ci_hi": 2.0}, "invalid"),
+    "interval elsewhere": ({"ci_lo": 2.5, "ci_hi": 3.0}, "invalid"),
+    "interval from 0": ({"ci_lo": 0, "ci_hi": 3.0}, "invalid"),
 }
 
 
