@@ -202,11 +202,7 @@ def _gate(args: argparse.Namespace) -> int:
 
 
 def _feedback(args: argparse.Namespace) -> int:
-    suite = merge.read_suite(args.source)
-    record = next((c for c in suite.candidates if c["name"] == args.name), None)
-    if record is None:
-        raise ReportError(f"{args.source} has no candidate {args.name}")
-    found = feedback.document(record)
+    found = feedback.document(merge.read_suite(args.source).candidate(args.name))
     print(write.as_json(found) if args.json else feedback.markdown(found), end="")
     return model.OK
 

@@ -155,8 +155,8 @@ class Current:
     def why_stale(self, value: Any, entry: dict[str, Any]) -> str | None:
         """Why a result may not enter a table, or None if it is fresh.
 
-        Asked before anything else about the file, so that whatever an older version of the
-        programs wrote is stale and no bad input. A value without hashes is not stale.
+        Asked before anything else about the file but its name, so that whatever an older version
+        of the programs wrote is stale and no bad input. A value without hashes is not stale.
         """
         hashes = value.get("hashes") if isinstance(value, dict) else None
         if not isinstance(hashes, dict):
@@ -335,6 +335,7 @@ def _load_candidate(entry: dict[str, Any], current: Current, suite: Suite) -> di
     }
     try:
         value = read_json(current.build_dir / entry["result"])
+        _check_name(value, entry)
         stale = current.why_stale(value, entry)
         if stale:
             return record | {"state": STALE, "reason": stale}
@@ -380,9 +381,22 @@ def read_text(path: Path, limit: int = 1 << 20) -> str | None:
         return None
 
 
+def _check_name(value: Any, entry: dict[str, Any]) -> None:
+    """Raise BadFile if a result names another candidate than the one whose place it has.
+
+    Asked before its age: such a file was put there, and a stale one would not be noticed. What has
+    another schema may name candidates in another way.
+    """
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA_VERSION:
+        return
+    name = value.get("name")
+    if isinstance(name, str) and name != entry["name"]:
+        raise BadFile("foreign", f"belongs to another candidate: name is {json.dumps(name)}")
+
+
 def _check_claims(result: dict[str, Any], entry: dict[str, Any], backend: str) -> None:
     """Raise BadFile if the result speaks about another candidate, or contradicts itself."""
-    for key in ("name", "run", "sample", "level", "task"):
+    for key in ("run", "sample", "level", "task"):
         if result[key] != entry[key]:
             raise BadFile(
                 "foreign", f"belongs to another candidate: {key} is {json.dumps(result[key])}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from dataclasses import dataclass, field
@@ -114,6 +115,16 @@ class Suite:
         return [
             c for c in self.candidates if c["run"] == run and (level is None or c["level"] == level)
         ]
+
+    def candidate(self, name: str) -> dict[str, Any]:
+        """The candidate of this name. Raises ReportError, with the names that are most like it."""
+        names = [c["name"] for c in self.candidates]
+        if name in names:
+            return self.candidates[names.index(name)]
+        like = [n for n in names if n.endswith(f".{name}")]
+        like = like or difflib.get_close_matches(name, names) or [n for n in names if name in n]
+        hint = f"; did you mean {', '.join(like[:3])}?" if like else ""
+        raise ReportError(f"there is no candidate {name}{hint}")
 
     def categories(self, level: int) -> dict[str, str]:
         """task -> category for every task of the level."""

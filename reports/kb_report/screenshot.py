@@ -24,8 +24,8 @@ def take(
         raise ReportError(
             "a screenshot needs Chromium (apt-get install chromium, or KB_CHROMIUM=<path>)"
         )
-    if candidate and all(c["name"] != candidate for c in suite.candidates):
-        raise ReportError(f"there is no candidate {candidate}")
+    if candidate:
+        suite.candidate(candidate)  # raises if it is unknown
     pictures = [out, out.with_name(f"{out.stem}-dark{out.suffix}")]
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / "index.html"

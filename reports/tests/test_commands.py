@@ -466,7 +466,16 @@ def test_feedback(tmp_path, capsys):
     text = capsys.readouterr().out
     for word in ("Roofline", "registers", "occupancy", "tensor-core", "vector loads", "| eager |"):
         assert word in text
-    assert main(["feedback", str(build.root), "nobody"]) == 2
+    for name, hint in (
+        ("nobody", ""),
+        ("019_relu", "; did you mean seed.level1.019_relu?"),
+        ("seed.level1.019_rely", "; did you mean seed.level1.019_relu, "),
+        ("softmax", "; did you mean seed.level1.023_softmax, "),
+    ):
+        assert main(["feedback", str(build.root), name]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith(f"kb-report: there is no candidate {name}{hint}"), err
+        assert hint or err.endswith("nobody\n")
 
 
 def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):

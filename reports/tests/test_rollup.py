@@ -309,7 +309,7 @@ def test_results_under_another_contract_are_stale(tmp_path, capsys):
         {"verdict": "great"},
         {"schema": 0},
         {"stage": 7, "timing": {"lanes": 3}},
-        {"name": "another"},
+        {"run": "another"},
         {"backend": "cpu"},
     ],
     ids=str,
@@ -452,6 +452,19 @@ def test_bad_input_is_named_and_stays_in_n(tmp_path, capsys, name):
     assert f"not judged (bad result file): 1: {bad['task']}" in captured.out
     assert "Traceback" not in captured.err
     assert schema.check(doc, "results") == []
+
+
+def test_another_candidates_result_is_bad_input_even_if_it_would_be_stale(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200")
+    one, other = (build.add(t) for t in build.levels[1][:2])
+    build.result(one, "pass", 2.0)
+    build.write(one["result"], build.result(other, "pass", 2.0))
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 1
+    assert [(p["kind"], p["path"]) for p in doc["problems"]] == [("foreign", one["result"])]
+    assert [c["state"] for c in doc["candidates"]] == ["bad_result", "judged"]
+    assert f'name is "{other["name"]}"' in capsys.readouterr().err
 
 
 def test_a_directory_in_place_of_a_result(tmp_path):
