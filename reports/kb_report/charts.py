@@ -33,20 +33,22 @@ class LogAxis:
         return not 1 / self.span <= value <= self.span
 
 
-BAR_WIDTH = 120
-BAR_AXIS = LogAxis(BAR_WIDTH - 8)
+# The style sheet draws the lines at 1/2, 1 and 2, a quarter of this apart.
+BAR_AXIS = LogAxis(160)
 
 
 def interval_bar(speedup: float, lo: float, hi: float) -> dict[str, str]:
-    """Coordinates of the bar that shows a speed-up and its interval in a table row."""
-    x1, x2 = 4 + BAR_AXIS.at(lo), 4 + BAR_AXIS.at(hi)
+    """The bar from 1 to a speed-up in a table row, and the path of its interval with both ends."""
+    x1, x2 = BAR_AXIS.at(lo), BAR_AXIS.at(hi)
     middle = (x1 + x2) / 2
     if x2 - x1 < 2:  # stays visible where the interval is narrower than a pixel
         x1, x2 = middle - 1, middle + 1
-    one, x = 4 + BAR_AXIS.at(1.0), 4 + BAR_AXIS.at(speedup)
+    one, x = BAR_AXIS.at(1.0), BAR_AXIS.at(speedup)
     return {
-        "x": _f(min(one, x)), "width": _f(abs(x - one)), "lo": _f(x1), "interval": _f(x2 - x1),
-    }  # fmt: skip
+        "x": _f(min(one, x)),
+        "width": _f(abs(x - one)),
+        "interval": f"M{_f(x1)} 2v10m0-5H{_f(x2)}m0-5v10",
+    }
 
 
 # Both charts of a level are drawn in a box of 380 x 220 pixels.

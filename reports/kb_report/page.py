@@ -37,6 +37,8 @@ PAGE_TEXT_BYTES = 600_000
 
 NEAR_1 = (0.9, 1.1)
 
+SPEED_WORDS = {"WIN": "won", "UNDECIDED": "undecided", "LOSS": "lost"}
+
 VERDICT_MEANING = {
     "incorrect": "an output was outside its bound, not written, or an input was modified",
     "compile_error": "the file did not compile",
@@ -104,6 +106,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         functional=all(lv["functional"] for r in doc["runs"] for lv in r["levels"]),
         ps=[f"{p:g}" for p in THRESHOLDS],
         lane=PRIMARY_LANE,
+        speed_words=SPEED_WORDS,
         levels=[_level(suite, doc, level) for level in suite.levels],
         multi_run=len(doc["runs"]) > 1,
         multi_sample=any(c["sample"] for c in suite.candidates),

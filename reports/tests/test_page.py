@@ -149,17 +149,32 @@ def one_candidate(root, verdict="pass", speedup=None, **changes):
 
 def test_near_1_there_are_three_decimals(tmp_path):
     _, text, _ = one_candidate(tmp_path / "a", speedup=1.0, half=0.004)
-    assert "<b>1.000×</b><small>0.996 – 1.004<" in text
+    assert "</span> 0.996 – 1.004</small>" in text
     _, text, _ = one_candidate(tmp_path / "c", speedup=1.05, half=0.1)
-    assert "<b>1.050×</b><small>0.945 – 1.155<" in text
+    assert "</span> 0.945 – 1.155</small>" in text
     _, text, _ = one_candidate(tmp_path / "b", speedup=2.0, half=0.004)
-    assert "<b>2.00×</b><small>1.99 – 2.01<" in text
+    assert "</span> 1.99 – 2.01</small>" in text
     assert [page._times(v) for v in (0.5, 0.95, 1.05, 25.0)] == [
         "0.500×",
         "0.950×",
         "1.050×",
         "25.0×",
     ]
+
+
+def test_everyone_sees_what_was_won(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    speedups = {"won": 2.0, "undecided": 1.01, "lost": 0.5}
+    for task, speedup in zip(build.levels[1], speedups.values()):
+        build.result(build.add(task), "pass", speedup)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / "reports/index.html").read_text()
+    rows = re.findall(r'<tr id="seed.level1[^§]*?</tr>', text)
+    chips = [re.findall(r'class="chip \w+">(\w+)<', row) for row in rows]
+    assert chips == [[word] for word in speedups]
+    for word in speedups:
+        assert re.search(rf"<option[^>]*>{word}</option>", text)
 
 
 def test_a_page_names_no_file_that_may_not_lie_beside_it(tmp_path):
@@ -492,7 +507,7 @@ def test_text_has_contrast(browser, two_runs):
         for (const b of chain.reverse()) c = c.map((v, i) => b[3] * b[i] + (1 - b[3]) * v);
         return c };
       const bad = new Set();
-      for (const e of document.querySelectorAll('h1,p,small,td,th,.badge,a,figcaption,summary,dt')) {
+      for (const e of document.querySelectorAll('h1,p,small,td,th,.badge,.chip,a,figcaption,summary,dt')) {
         if (!e.textContent.trim() || !e.offsetParent) continue;
         const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))];
         const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
