@@ -102,7 +102,8 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         for lane, t in timing["lanes"].items():
             keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi")
             found["lanes"][lane] = {k: t[k] for k in keys} | {
-                "verdict": write.verdict_at(metrics.outcome(record, lane), 1.0)
+                "verdict": write.verdict_at(metrics.outcome(record, lane), 1.0),
+                "anomalies": write.anomalies(record).get(lane, []),
             }
         found["speed_of_light"] = timing.get("speed_of_light")
     return found
@@ -177,6 +178,13 @@ def _speed(found: dict[str, Any]) -> list[str]:
             for lane, t in found["lanes"].items()
         ]
         lines.append("")
+        odd = {lane: t["anomalies"] for lane, t in found["lanes"].items() if t["anomalies"]}
+        if odd:
+            lines += [
+                f"Measuring again did not remove these anomalies in {len(odd)} of "
+                f"{len(found['lanes'])} lanes: {write.anomalies_text(odd)}.",
+                "",
+            ]
     sol = found["speed_of_light"] or {}
     if sol.get("fraction") is not None:
         lines.append(

@@ -246,6 +246,7 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "status": result["verdict"] if judged else c["state"],
         "words": result["verdict"].replace("_", " ") if judged else STATE_WORDS[c["state"]],
         "lanes": lanes,
+        "anomalies": write.anomalies_text(write.anomalies(c)),
         "sol": sol,
         "worst": worst_element((result.get("correctness") or {}).get("worst")),
         "seconds": (result.get("build") or {}).get("seconds"),

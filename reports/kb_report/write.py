@@ -118,6 +118,23 @@ def verdict_at(outcome: metrics.Outcome, p: float) -> str | None:
     return "WIN" if outcome.wins(p) else "LOSS" if outcome.loses(p) else "UNDECIDED"
 
 
+def anomalies(record: dict[str, Any]) -> dict[str, list[str]]:
+    """What was wrong while a lane was measured and stayed so after repetition: lane -> words.
+
+    Only of times that are shown: those of a correct candidate on a GPU.
+    """
+    result = record["result"]
+    if not metrics.outcome(record).correct or metrics.is_functional(result):
+        return {}
+    lanes = (result.get("timing") or {}).get("lanes") or {}
+    return {name: t["anomalies"] for name, t in lanes.items() if t.get("anomalies")}
+
+
+def anomalies_text(found: dict[str, list[str]]) -> str:
+    """Anomalies by lane on one line: "eager: throttle; graph: drift, busy"."""
+    return "; ".join(f"{lane}: {', '.join(words)}" for lane, words in found.items())
+
+
 def results_csv(doc: dict[str, Any]) -> str:
     """One row per candidate and lane; a candidate that was not timed has one row without times."""
     out = io.StringIO()
@@ -274,6 +291,7 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
         head, *rest = tables.validity_text(level).split("\n")
         lines.append(f"- {escape_markdown(head)}")
         lines += [f"  - {escape_markdown(line.strip(), 300)}" for line in rest]
+    lines += _summary_anomalies(doc)
     for note in doc["notes"]:
         lines.append(f"- note: {escape_markdown(note, 400)}")
     for problem in doc["problems"]:
@@ -282,6 +300,20 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
             f"{escape_markdown(problem['message'], 300)}"
         )
     return [*lines, ""]
+
+
+def _summary_anomalies(doc: dict[str, Any], shown: int = 8) -> list[str]:
+    """One line about the lanes whose anomalies stayed; none without."""
+    found = {c["name"]: x for c in doc["candidates"] if (x := anomalies(c))}
+    if not found:
+        return []
+    lanes = sum(map(len, found.values()))
+    names = [f"{name} ({anomalies_text(x)})" for name, x in list(found.items())[:shown]]
+    names += [f"and {len(found) - shown} more"] if len(found) > shown else []
+    return [
+        f"- anomalies that measuring again did not remove, in {lanes} lane(s) of {len(found)} "
+        f"candidate(s): {escape_markdown(', '.join(names), 1000)}"
+    ]
 
 
 def _summary_failures(doc: dict[str, Any], shown: int = 40) -> str:

@@ -200,6 +200,32 @@ def test_details_leave_out_what_is_empty(tmp_path):
     assert "<td>throttle</td>" in details(build.root / "reports/index.html")[entry["name"]]
 
 
+def test_anomalies_that_stayed_are_seen_without_opening_a_row(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    odd, fine, wrong = (build.add(t) for t in build.levels[1][:3])
+    for entry in (odd, fine, wrong):
+        value = build.result(entry, "pass", 2.0)
+        if entry is not fine:
+            lanes = value["timing"]["lanes"]
+            lanes["eager"]["anomalies"] = ["throttle", "drift"]
+            lanes["graph"] = {**lanes["eager"], "anomalies": ["busy"]}
+            value["verdict"] = "pass" if entry is odd else "cheat"
+        build.write(entry["result"], value)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / "reports/index.html").read_text()
+    said = '<span class="vh">anomalies in eager: throttle, drift; graph: busy</span>'
+    assert text.count(said) == 1 and said in text.split(f'id="{fine["name"]}"')[0]
+    assert "every anomaly" in text and "from 1 candidate;" in text
+    summary = (build.root / "reports/summary.md").read_text()
+    line = next(line for line in summary.splitlines() if "anomalies" in line)
+    assert "in 2 lane(s) of 1 candidate(s)" in line and "(eager: throttle, drift; graph" in line
+    feedback = build.root / "reports/feedback/seed/level1"
+    told = (feedback / f"{odd['task']}.md").read_text()
+    assert "in 2 of 2 lanes: eager: throttle, drift; graph: busy." in told
+    assert "anomal" not in (feedback / f"{fine['task']}.md").read_text()
+
+
 def test_a_model_called_none_is_not_shown(tmp_path):
     build, _, _ = one_candidate(tmp_path / "a")
     for model, shown in (("none", False), (None, False), ("gpt <5>", True)):
