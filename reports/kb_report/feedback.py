@@ -103,6 +103,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
             keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi")
             found["lanes"][lane] = {k: t[k] for k in keys} | {
                 "verdict": write.verdict_at(metrics.outcome(record, lane), 1.0),
+                "pairs": t.get("pairs") or 1,
                 "anomalies": write.anomalies(record).get(lane, []),
             }
         found["speed_of_light"] = timing.get("speed_of_light")
@@ -178,6 +179,12 @@ def _speed(found: dict[str, Any]) -> list[str]:
             for lane, t in found["lanes"].items()
         ]
         lines.append("")
+        lines += [
+            f"The times in {lane} are those of the first of {t['pairs']} pairs of processes, over "
+            "all of which the speed-up is taken.\n"
+            for lane, t in found["lanes"].items()
+            if t["pairs"] > 1
+        ]
         odd = {lane: t["anomalies"] for lane, t in found["lanes"].items() if t["anomalies"]}
         if odd:
             lines += [

@@ -134,6 +134,9 @@ def test_details_say_how_it_was_measured(tmp_path):
     assert "No graph lane: it cannot be captured" in text
     assert "Speed-up of each pair of processes in lane eager" in text
     assert text.count("<circle") == 3
+    assert text.count("<small>first of 3 pairs</small>") == 2
+    feedback = build.root / f"reports/feedback/seed/level1/{entry['task']}.md"
+    assert "The times in eager are those of the first of 3 pairs" in feedback.read_text()
 
 
 def one_candidate(root, verdict="pass", speedup=None, **changes):
