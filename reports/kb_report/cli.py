@@ -27,6 +27,8 @@ from kb_report import (
 )
 from kb_report.model import PRIMARY_LANE, Problem, ReportError, Suite
 
+MAX_PICTURE = 8192  # pixels of a side; Chromium's own limit lies at twice that
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command and return the exit status (see `model`)."""
@@ -130,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("screenshot", help="save pictures of the page for documents")
     p.add_argument("source", type=Path, metavar="PATH", help=source)
     p.add_argument(
-        "--out", type=Path, required=True, metavar="FILE.png",
+        "--out", type=_picture, required=True, metavar="FILE.png",
         help="the light picture; the dark one becomes FILE-dark.png",
     )  # fmt: skip
     p.add_argument("--size", type=_size, default="1280x1000", metavar="WxH", help="%(default)s")
@@ -157,7 +159,16 @@ def _size(text: str) -> tuple[int, int]:
     width, x, height = text.partition("x")
     if not (x and width.isdigit() and height.isdigit()):
         raise argparse.ArgumentTypeError("must be WIDTHxHEIGHT in pixels")
+    if not all(1 <= int(x) <= MAX_PICTURE for x in (width, height)):
+        raise argparse.ArgumentTypeError(f"must lie between 1x1 and {MAX_PICTURE}x{MAX_PICTURE}")
     return int(width), int(height)
+
+
+def _picture(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".png":
+        raise argparse.ArgumentTypeError(f"{text} must end in .png, the only format there is")
+    return path
 
 
 def _rollup(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import math
+import stat
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +54,9 @@ def read_json(path: Path) -> Any:
     Raises BadFile (empty, truncated, not_json, unreadable) and FileNotFoundError.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            # Opening a pipe would wait for its other end.
+            raise BadFile("unreadable", "is no regular file")
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as f:
             data = f.read(MAX_JSON_BYTES + 1)
         if len(data) > MAX_JSON_BYTES:

@@ -17,7 +17,7 @@ def take(
     """Save the top of the page, or the opened section of a candidate, as it looks in light and dark.
 
     Writes `out` and `<stem>-dark<suffix>` beside it and returns both paths. Raises ReportError
-    without Jinja2, without a Chromium, or for an unknown candidate.
+    without Jinja2, without a Chromium, for an unknown candidate, or where the browser fails.
     """
     browser = chromium.find()
     if browser is None:
@@ -32,14 +32,16 @@ def take(
         if not page.write_page(html, suite, rollup.document(suite)):
             raise ReportError("a screenshot needs Jinja2 (pip install jinja2)")
         for picture, dark in zip(pictures, (False, True)):
-            with chromium.Browser(browser, Path(folder) / f"profile-{dark}", dark) as b:
-                b.size(*size)
-                b.open(html, f"#{candidate}" if candidate else "")
-                if candidate:
-                    b.wait(SECTION_OPEN)
-                try:
+            try:
+                with chromium.Browser(browser, Path(folder) / f"profile-{dark}", dark) as b:
+                    b.size(*size)
+                    b.open(html, f"#{candidate}" if candidate else "")
+                    if candidate:
+                        b.wait(SECTION_OPEN)
                     picture.parent.mkdir(parents=True, exist_ok=True)
                     b.screenshot(picture)
-                except OSError as e:
-                    raise ReportError(f"cannot write {picture}: {e.strerror}") from None
+            except OSError as e:  # TimeoutError, too
+                raise ReportError(f"cannot write {picture}: {e.strerror or e}") from None
+            except (RuntimeError, EOFError) as e:
+                raise ReportError(f"the browser failed: {e}") from None
     return pictures

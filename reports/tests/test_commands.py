@@ -784,3 +784,39 @@ def test_screenshot(tmp_path, capsys):
     for path in (out, tmp_path / "docs/report-dark.png"):
         data = path.read_bytes()
         assert data.startswith(b"\x89PNG") and data[16:24] == bytes.fromhex("0000028000000190")
+
+
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        (("--size", "99999x99999"), "between 1x1 and 8192x8192"),
+        (("--size", "0x0"), "between 1x1"),
+        (("--size", "800x0"), "between 1x1"),
+        (("--size", "wide"), "WIDTHxHEIGHT"),
+        (("--out", "x.jpg"), "must end in .png"),
+    ],
+)
+def test_a_screenshot_that_cannot_be_is_refused_at_once(tmp_path, capsys, option, word):
+    with pytest.raises(SystemExit) as e:
+        main(["screenshot", str(tmp_path), "--out", "x.png", *option])
+    assert e.value.code == 2 and word in capsys.readouterr().err
+
+
+def test_a_browser_that_fails_is_one_sentence(tmp_path, monkeypatch, capsys):
+    class Broken:
+        def __init__(self, *_):
+            raise EOFError("the browser ended")
+
+    monkeypatch.setattr(chromium, "find", lambda: "chromium")
+    monkeypatch.setattr(chromium, "Browser", Broken)
+    build = suite(tmp_path / "a", {0: 1.0})
+    assert main(["screenshot", str(build.root), "--out", str(tmp_path / "x.png")]) == 2
+    assert capsys.readouterr().err == "kb-report: the browser failed: the browser ended\n"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, capsys):
+    pipe = tmp_path / "results.json"
+    os.mkfifo(pipe)
+    for source in (pipe, tmp_path):
+        assert main(["merge", str(source), "--out", str(tmp_path / "out")]) == 2
+        assert "is no regular file" in capsys.readouterr().err
