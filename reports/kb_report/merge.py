@@ -29,6 +29,9 @@ REPORT_NAMES = ("results.json", "results.json.gz", "reports/results.json")
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
+# A note with all of the names, so that reports can be merged again; what shows it cuts it short.
+SEVERAL = " candidate(s) have several results, of which the newest counts: "
+
 _RANK = {NO_RESULT: 0, STALE: 1, BAD_RESULT: 2, BUILT_ONLY: 3, JUDGED: 4}
 
 
@@ -129,7 +132,7 @@ def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> l
 
     def compare(what: str, values: list[Any]) -> None:
         if len({json.dumps(v, sort_keys=True) for v in values}) > 1:
-            shown = ", ".join(f"{label}: {v}" for label, v in zip(labels, values))
+            shown = ", ".join(sorted(f"{label}: {v}" for label, v in zip(labels, values)))
             found.append(f"different {what} ({shown})")
 
     compare("backends", [s.backend for s in suites])
@@ -186,6 +189,8 @@ def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> 
         for level, tasks in s.levels.items():
             levels[level] = sorted({*levels.get(level, []), *tasks})
     notes = {n for s in suites for n in s.notes} | {f"mixed: {m}" for m in mixed}
+    several = {name for n in notes if SEVERAL in n for name in n.partition(SEVERAL)[2].split(", ")}
+    notes = {n for n in notes if SEVERAL not in n}
     best: dict[str, dict[str, Any]] = {}
     for s in suites:
         for c in s.candidates:
@@ -197,9 +202,9 @@ def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> 
             if c["source_text"] and not kept["source_text"]:
                 kept = best[c["name"]] = {**kept, "source_text": c["source_text"]}
             if c["state"] == JUDGED and c["result"] != kept["result"]:
-                notes.add(
-                    f"{c['name']} has several results; that of {kept['result'].get('time')} counts"
-                )
+                several.add(c["name"])
+    if several:
+        notes.add(f"{len(several)}{SEVERAL}{', '.join(sorted(several))}")
     runs_info: dict[str, dict[str, Any]] = {}
     for s in sorted(suites, key=_canonical):
         runs_info |= s.runs_info

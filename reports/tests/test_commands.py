@@ -257,9 +257,37 @@ def test_merge_is_idempotent_and_independent_of_order(tmp_path, monkeypatch):
         if c["state"] == "judged" and c["result"]["timing"]
     ]
     assert 2.5 in speedups and 2.0 not in speedups, "the newest result counts"
-    assert "several results" in want["notes"][0]
+    assert want["notes"] == [f"1{merge.SEVERAL}m.level1.002_standard_matrix_multiplication"]
     assert want["time"] == "2026-02-01T00:00:00Z", "when the newest was judged"
     assert "2026-02-01 00:00 UTC" in (tmp_path / "d/index.html").read_text()
+
+
+def test_a_mixed_merge_is_independent_of_order_and_says_each_thing_once(tmp_path):
+    shards = [suite(tmp_path / x, dict.fromkeys(range(4), 1.0 + i)) for i, x in enumerate("abc")]
+    for shard, harness in zip(shards, ("one", "two", "two")):
+        change_env(shard, harness_sha256=harness)
+        for entry in shard.candidates:
+            value = json.loads(shard.path(entry["result"]).read_text())
+            value["hashes"]["harness"] = harness
+            shard.write(entry["result"], value)
+    paths = [str(s.root) for s in shards]
+    docs = []
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        out = tmp_path / f"out{order[0]}"
+        arguments = [paths[i] for i in order]
+        assert main(["merge", "--allow-mixed", *arguments, "--out", str(out)]) == 0
+        docs.append(results_of(out))
+    assert docs[0] == docs[1] == docs[2]
+    several, mixed = docs[0]["notes"]
+    names = [e["name"] for e in shards[0].candidates]
+    assert several == f"4{merge.SEVERAL}{', '.join(sorted(names))}"
+    assert mixed.startswith("mixed: different harnesses") and mixed.index(paths[0]) < mixed.index(
+        paths[1]
+    )
+    again = [str(tmp_path / "out0"), paths[2]]
+    assert main(["merge", "--allow-mixed", *again, "--out", str(tmp_path / "again")]) == 0
+    assert several in results_of(tmp_path / "again")["notes"]
+    assert len([n for n in results_of(tmp_path / "again")["notes"] if merge.SEVERAL in n]) == 1
 
 
 def test_merge_refuses_other_machines_and_contracts(tmp_path, capsys):
