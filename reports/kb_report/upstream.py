@@ -248,7 +248,6 @@ def google_benchmark(record: dict[str, Any], suite: Suite) -> dict[str, Any] | N
             "mhz_per_cpu": 0,
             "cpu_scaling_enabled": False,
             "caches": [],
-            "library_build_type": "release",
             "gpu": _hardware(record),
             "harness": suite.harness.get("version"),
         },

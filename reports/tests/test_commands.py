@@ -732,6 +732,7 @@ def test_google_benchmark_export(tmp_path):
     value = json.loads(files[0].read_text())
     times = {b["name"].rsplit("/", 1)[1]: b["real_time"] for b in value["benchmarks"]}
     assert times == {"reference": 1.0, "candidate": 0.5}
+    assert "library_build_type" not in value["context"], "a report does not know it"
     assert re.fullmatch(r"m\.level1\.\w+/eager/candidate", value["benchmarks"][1]["name"])
 
 
