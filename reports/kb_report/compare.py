@@ -88,13 +88,16 @@ def _side(suite: Suite, path: str, run: str, sample: str | None) -> Side:
 
 
 def _label(sides: list[Side]) -> None:
-    """Short labels that differ: run, sample, machine or path, as far as needed."""
+    """Short labels that differ: run, sample, machine, preset, day or folders, as far as needed."""
+    folders = _folders([s.path for s in sides])
     parts = [
         lambda s: s.run,
         lambda s: s.sample or "",
         lambda s: s.machine.split(" | ")[0],
         lambda s: s.suite.preset,
-        lambda s: s.path,
+        lambda s: folders[s.path][-1],
+        lambda s: max(merge.times(s.suite), default="")[:10],
+        lambda s: "/".join(folders[s.path]),
     ]
     chosen = [p for i, p in enumerate(parts) if i == 0 or len({p(s) for s in sides}) > 1]
     for n in range(1, len(chosen) + 1):
@@ -105,6 +108,22 @@ def _label(sides: list[Side]) -> None:
     for side, label in zip(sides, labels):
         seen[label] = seen.get(label, 0) + 1
         side.label = label if seen[label] == 1 else f"{label} ({seen[label]})"
+
+
+def _folders(paths: list[str]) -> dict[str, tuple[str, ...]]:
+    """For each path the last of its folders, as many as make them differ."""
+    parts = {}
+    for path in paths:
+        names = Path(path).absolute().parts
+        if names[-1].startswith("results.json"):
+            names = names[:-1]
+        parts[path] = names[:-1] if names[-1] == "reports" else names
+    longest = max(map(len, parts.values()))
+    for n in range(1, longest + 1):
+        found = {path: names[-n:] for path, names in parts.items()}
+        if len(set(found.values())) == len(set(parts.values())):
+            break
+    return found
 
 
 def mixed(sides: list[Side], lane: str) -> list[str]:
@@ -174,7 +193,7 @@ def compare(
         "sides": [
             {
                 "label": s.label, "run": s.run, "sample": s.sample, "machine": s.machine,
-                "preset": s.suite.preset,
+                "preset": s.suite.preset, "path": s.path,
             }
             for s in sides
         ],
@@ -209,12 +228,17 @@ def _level(sides: list[Side], level: int, lane: str) -> dict[str, Any]:
         "functional": functional,
         "sides": summaries,
         "pairs": [
-            _pair(sides[base], sides[i], outcomes[base], outcomes[i], level, lane, functional)
-            for i in range(1, len(sides))
-            for base in [_base(sides, i)]
+            _pair(sides[a], sides[b], outcomes[a], outcomes[b], level, lane, functional)
+            for a, b in _pairs(sides)
         ],
         "spread": _spread(sides, outcomes, tasks),
     }
+
+
+def _pairs(sides: list[Side]) -> list[tuple[int, int]]:
+    """Each side but the first with what it is held against; the same run elsewhere comes first."""
+    pairs = [(_base(sides, i), i) for i in range(1, len(sides))]
+    return sorted(pairs, key=lambda p: sides[p[0]].run != sides[p[1]].run)
 
 
 def _base(sides: list[Side], i: int) -> int:
@@ -444,17 +468,24 @@ def _pair_text(pair: dict[str, Any]) -> list[str]:
     return lines
 
 
+def title(doc: dict[str, Any]) -> str:
+    """A heading for a comparison: its two sides, or the first and how many there are besides."""
+    first, second, *more = [s["label"] for s in doc["sides"]]
+    return f"{first} against {f'{len(more) + 1} others' if more else second}"
+
+
 def markdown(doc: dict[str, Any]) -> str:
     """The comparison for a pull request or a page of notes."""
     esc = write.escape_markdown
-    lines = ["## " + " against ".join(esc(s["label"]) for s in doc["sides"]), ""]
+    lines = [f"## {esc(title(doc), 400)}", ""]
     lines += [
         f"**Bad input:** {esc(p['path'])} {esc(p['message'], 300)}\n" for p in doc["problems"]
     ]
     lines += [f"**Mixed:** {esc(r, 400)}\n" for r in doc["mixed"]]
     lines += [f"Lane {esc(doc['lane'])}.", ""]
     lines += [
-        f"- {esc(s['label'])}: {esc(s['machine'])}, preset {esc(s['preset'])}" for s in doc["sides"]
+        f"- {esc(s['label'])}: {esc(s['machine'])}, preset {esc(s['preset'])}, {esc(s['path'])}"
+        for s in doc["sides"]
     ]
     lines.append("")
     for level in doc["levels"]:

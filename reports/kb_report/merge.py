@@ -221,14 +221,14 @@ def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> 
         ),
         notes=sorted(notes),
         validity=validity.merged(s.validity for s in suites),
-        time=max((t for s in suites for t in _times(s)), default=None),
+        time=max((t for s in suites for t in times(s)), default=None),
     )
     for s in sorted(suites, key=_canonical):
         merged.machines |= s.machines
     return merged
 
 
-def _times(suite: Suite) -> list[str]:
+def times(suite: Suite) -> list[str]:
     """When a report was made; of a build directory, which tells no time, when it judged."""
     if suite.time:
         return [suite.time]

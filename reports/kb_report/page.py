@@ -158,6 +158,7 @@ def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
                 bars[(pair["b"], r["task"])] = charts.interval_bar(r["ratio"], r["ci_lo"], hi)
     html = env.get_template("compare.html.j2").render(
         doc=doc,
+        title=compare.title(doc),
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
         ps=[f"{p:g}" for p in THRESHOLDS],
         bars=bars,

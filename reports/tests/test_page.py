@@ -578,3 +578,35 @@ def test_comparison_page(browser, tmp_path):
         browser.size(*DESKTOP)
         browser.screenshot(shots() / "compare.png")
     clean_run(browser, file)
+
+
+@needs_browser
+def test_a_comparison_of_two_records_of_a_gpu_fits_a_phone(browser, tmp_path):
+    folders = []
+    for name, day in (("old", "2026-01-02"), ("new", "2026-02-03")):
+        build = full_suite(tmp_path / "h200", ("seed", "examples"), every=30)
+        assert main(["rollup", "--build-dir", str(build.finish())]) == 0
+        doc = json.loads((build.root / "reports/results.json").read_text())
+        folder = tmp_path / ("a_folder_with_a_long_name_" * 3) / name / "h200"
+        folder.mkdir(parents=True)
+        (folder / "results.json").write_text(json.dumps(doc | {"time": f"{day}T00:00:00Z"}))
+        folders.append(str(folder))
+    out = tmp_path / "out"
+    assert main(["compare", *folders, "--out", str(out)]) == 0
+    doc = json.loads((out / "compare.json").read_text())
+    days = ("2026-01-02", "2026-02-03")
+    labels = [f"{run} {day}" for day in days for run in ("seed", "examples")]
+    assert [s["label"] for s in doc["sides"]] == labels
+    pairs = [(p["b"].split()[0], p["a"].split()[0]) for p in doc["levels"][0]["pairs"]]
+    assert pairs == [("seed", "seed"), ("examples", "examples"), ("examples", "seed")]
+    for folder in folders:
+        file = Path(folder, "results.json")
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"time": f"{days[0]}T00:00:00Z"}))
+    assert main(["compare", *folders, "--out", str(out)]) == 0
+    doc = json.loads((out / "compare.json").read_text())
+    labels = [f"{run} {name}/h200" for name in ("old", "new") for run in ("seed", "examples")]
+    assert [s["label"] for s in doc["sides"]] == labels, "the same day: told by their folders"
+    browser.size(*PHONE, mobile=True)
+    browser.open(out / "compare.html")
+    assert browser.js("document.querySelector('h1').textContent") == f"{labels[0]} against 3 others"
+    assert browser.js("document.documentElement.scrollWidth") == PHONE[0]
