@@ -365,6 +365,22 @@ def test_a_phone_shows_whole_tables_and_says_what_it_hides(browser, two_runs):
 
 
 @needs_browser
+def test_a_phone_shows_every_fast_p(browser, two_runs):
+    browser.size(*PHONE, mobile=True)
+    browser.open(two_runs)
+    cells = "[...document.querySelectorAll('.by-row td[data-h=fast_1]')]"
+    right, tall = browser.js(
+        f"[Math.max(...{cells}.map(c => c.getBoundingClientRect().right)),"
+        " Math.max(...[...document.querySelectorAll('.by-row tr')].map(r => r.offsetHeight))]"
+    )
+    assert 0 < right < PHONE[0] and tall < 260
+    names = f"{cells}.map(c => getComputedStyle(c, '::before').content)"
+    assert set(browser.js(names)) == {'"fast_1"'}
+    outside = "[...document.querySelectorAll('.by-row')].map(t => t.scrollWidth - t.clientWidth)"
+    assert set(browser.js(outside)) == {0}
+
+
+@needs_browser
 def test_the_key_of_a_chart_looks_like_its_lines(browser, two_runs):
     browser.open(two_runs)
     dashes = "[...document.querySelectorAll({})].map(p => getComputedStyle(p).strokeDasharray)"
