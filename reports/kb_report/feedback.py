@@ -172,7 +172,13 @@ def _speed(found: dict[str, Any]) -> list[str]:
             "| baseline | its ms | yours ms | speed-up | interval | |",
             "|:--|--:|--:|--:|:--|:--|",
         ]
-        words = {"WIN": "faster", "LOSS": "not faster", "UNDECIDED": "undecided", None: ""}
+        words = {
+            "WIN": "faster",
+            "LOSS": "not faster",
+            "TIE": "equal within 1 %",
+            "UNDECIDED": "undecided",
+            None: "",
+        }
         lines += [
             f"| {lane} | {t['reference_ms']:.4g} | {t['candidate_ms']:.4g} | {t['speedup']:.3f} | "
             f"{t['ci_lo']:.3f} - {_limit(t['ci_hi'])} | {words[t['verdict']]} |"

@@ -44,6 +44,13 @@ class Outcome:
         """Correct, and shown not to be faster than p."""
         return p != 0 and self.correct and self.hi is not None and self.hi <= p
 
+    def ties(self, p: float) -> bool:
+        """Neither, but within 1 % of p: more measuring would tell nothing that matters."""
+        if p == 0 or not self.correct or self.lo is None or self.hi is None:
+            return False
+        decided = self.wins(p) or self.loses(p)
+        return not decided and self.lo >= 0.99 * p and self.hi <= 1.01 * p
+
     def point(self, p: float) -> bool:
         """Upstream's rule: correct, and the estimate is above p."""
         if p == 0:

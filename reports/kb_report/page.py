@@ -37,7 +37,7 @@ PAGE_TEXT_BYTES = 600_000
 
 NEAR_1 = (0.9, 1.1)
 
-SPEED_WORDS = {"WIN": "won", "UNDECIDED": "undecided", "LOSS": "lost"}
+SPEED_WORDS = {"WIN": "won", "TIE": "tie", "UNDECIDED": "undecided", "LOSS": "lost"}
 
 VERDICT_MEANING = {
     "incorrect": "an output was outside its bound, not written, or an input was modified",

@@ -63,7 +63,7 @@ def _decided(runs: list[dict[str, Any]]) -> dict[str, Any]:
     verdicts = [run["verdict"] for run in runs]
     return {
         "runs": len(runs),
-        **{word: verdicts.count(word) for word in ("WIN", "LOSS", "UNDECIDED")},
+        **{word: verdicts.count(word) for word in ("WIN", "LOSS", "TIE", "UNDECIDED")},
         "mean": math.exp(statistics.fmean(math.log(run["speedup"]) for run in runs)),
     }
 
@@ -93,8 +93,8 @@ def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 def markdown(found: dict[str, Any]) -> str:
     """The summary as a table for documents."""
     out = [
-        "| lane | pair | tasks | processes | WIN | LOSS | UNDECIDED | mean speed-up | CV median | CV p90 | CV max |",
-        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| lane | pair | tasks | processes | WIN | LOSS | TIE | UNDECIDED | mean speed-up | CV median | CV p90 | CV max |",
+        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for lane, groups in found["lanes"].items():
         if groups["identical"]:
@@ -110,7 +110,7 @@ def _row(lane: str, pair: str, found: dict[str, Any]) -> str:
 
     cells = [
         lane, pair, str(found.get("tasks", "")), str(found["runs"]), str(found["WIN"]),
-        str(found["LOSS"]), str(found["UNDECIDED"]), f"{found['mean']:.5f}",
+        str(found["LOSS"]), str(found["TIE"]), str(found["UNDECIDED"]), f"{found['mean']:.5f}",
         percent("variation_median"), percent("variation_p90"), percent("variation_max"),
     ]  # fmt: skip
     return "| " + " | ".join(cells) + " |"

@@ -112,10 +112,14 @@ def resources(result: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def verdict_at(outcome: metrics.Outcome, p: float) -> str | None:
-    """WIN, LOSS or UNDECIDED of a correct and timed candidate, else None."""
+    """WIN, LOSS, TIE or UNDECIDED of a correct and timed candidate, else None."""
     if not outcome.correct or outcome.lo is None:
         return None
-    return "WIN" if outcome.wins(p) else "LOSS" if outcome.loses(p) else "UNDECIDED"
+    if outcome.wins(p):
+        return "WIN"
+    if outcome.loses(p):
+        return "LOSS"
+    return "TIE" if outcome.ties(p) else "UNDECIDED"
 
 
 def anomalies(record: dict[str, Any]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kb_report import charts, metrics
+from kb_report import charts, metrics, write
 from kb_report.metrics import Outcome
 from kb_report.occupancy import occupancy_limit
 from kb_report.stats import (
@@ -199,3 +199,14 @@ def test_interval_of_the_geo_mean():
     assert few["geo_mean_speedup_correct_ci95"] is None
     assert geo_mean_interval([3.0, 3.0]) == pytest.approx((3.0, 3.0))
     assert all(map(math.isfinite, geo_mean_interval([1e-300, 1e300])))
+
+
+def test_a_tie_lies_within_one_percent_and_counts_as_undecided():
+    def at(lo, hi, p=1):
+        outcome = Outcome("t", True, True, True, "pass", (lo + hi) / 2, lo, hi)
+        return write.verdict_at(outcome, p)
+
+    assert at(0.995, 1.005) == "TIE"
+    assert at(0.985, 1.005) == at(0.995, 1.02) == "UNDECIDED"
+    assert at(1.001, 1.005) == "WIN"
+    assert at(1.99, 2.01, p=2) == "TIE"

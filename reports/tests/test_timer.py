@@ -49,8 +49,8 @@ def test_slow_downs_and_lanes_stand_apart():
     assert lanes["graph"]["identical"]["runs"] == 1
     assert lanes["graph"]["identical"]["variation_max"] is None
     table = timer.markdown(timer.summary(LINES))
-    assert "| eager | identical | 2 | 4 | 1 | 0 | 3 |" in table
-    assert "| eager | slowed.p2 |  | 2 | 0 | 2 | 0 |" in table
+    assert "| eager | identical | 2 | 4 | 1 | 0 | 0 | 3 |" in table
+    assert "| eager | slowed.p2 |  | 2 | 0 | 2 | 0 | 0 |" in table
 
 
 def test_command_writes_both_files(tmp_path, capsys):
