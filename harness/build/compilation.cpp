@@ -316,8 +316,6 @@ class Compilation {
     CompilerRun link = run_compiler(words, false);
     remove_file(module);
     if (link.status == BuildStatus::ok) return;
-    run->outcome.exit_code = link.outcome.exit_code;
-    run->outcome.signal = link.outcome.signal;
     run->diagnostics = link.diagnostics;
     run->status = link.status;
     run->reason = "it does not link: " + link.reason;

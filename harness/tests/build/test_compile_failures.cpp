@@ -76,6 +76,30 @@ TEST_F(CompileFailures, UndefinedSymbolIsLeftToTheLoader) {
   EXPECT_EQ(record()["status"], "ok");
 }
 
+TEST_F(CompileFailures, WhatDoesNotLinkIsACompileError) {
+  const std::string link =
+      std::string(KB_TEST_CXX) + ";-shared;-Wl,--version-script=" + KB_TEST_MODULE_MAP;
+  write("src/candidate.cu",
+        std::string(good_candidate) +
+            "extern \"C\" __attribute__((visibility(\"hidden\"))) int nowhere();\n"
+            "int use() { return nowhere(); }\n");
+  const Ending ending =
+      run(kb_cc(gxx_command(), {"--link", link, "--allow-file", KB_TEST_MODULE_MAP}));
+  expect_recorded_failure(ending, "compile_error");
+  const std::string reason = record()["reason"];
+  EXPECT_EQ(reason.find("it does not link: "), 0u) << reason;
+  EXPECT_NE(reason.find("nowhere"), std::string::npos) << reason;
+}
+
+TEST_F(CompileFailures, OrdersToTheLinkerAreRefused) {
+  const Ending ending =
+      compile(std::string(good_candidate) +
+              "__attribute__((used, section(\".deplibs,\\\"MS\\\",@0x6fff4c04,1\\n#\")))\n"
+              "static const char more[] = \"other.o\";\n");
+  expect_recorded_failure(ending, "compile_error");
+  EXPECT_EQ(record()["reason"], "candidate has a section that gives orders to the linker");
+}
+
 TEST_F(CompileFailures, NoEntryPoint) {
   const std::string sentence =
       "candidate does not define task::launch with the signature that task.h declares";
