@@ -190,15 +190,11 @@ class Compilation {
   void prepare_sandbox() {
     SandboxRules& rules = rules_;
     allow_toolchain(command_, &rules);
-    if (!options_.cuda_check.empty()) {
-      CompileCommand check;
-      check.words = options_.cuda_check;
-      allow_toolchain(check, &rules);
-    }
-    if (!options_.link.empty()) {
-      CompileCommand link;
-      link.words = options_.link;
-      allow_toolchain(link, &rules);
+    for (const auto* words : {&options_.cuda_check, &options_.link}) {
+      if (words->empty()) continue;
+      CompileCommand further;
+      further.words = *words;
+      allow_toolchain(further, &rules);
     }
     if (!options_.cuobjdump.empty()) {
       const fs::path program(options_.cuobjdump);  // calls the disassembler beside it
