@@ -44,8 +44,11 @@ int keep_verdict(ResultFile& file, const Decided& decided) {
 void append_report(const ProgramOptions& options, const CandidateEntry& entry, const Lanes& lanes) {
   const bool identical = !options.reference_module.empty() &&
                          file_sha256(options.reference_module) == file_sha256(entry.module);
+  const Json gpu = own_gpu();
   Json line = {{"candidate", entry.name},
                {"identical", identical},
+               {"reference", options.reference_module.empty()},
+               {"gpu", gpu.is_null() ? gpu : gpu["uuid"]},
                {"time", utc_now()},
                {"lanes", Json::object()}};
   for (const auto& [lane, report] : lanes.report().items()) {

@@ -1,7 +1,8 @@
 """How good the timer is: what `tools/measure-timing` measured, summed up.
 
-Each line of such a file is one process that timed a module against another one: the same code
-(`identical`, an A/A run) or a known slow-down of it.
+Each line of such a file is one process that timed a module against its task's reference
+(`reference`), or against another module: the same code (`identical`, an A/A run) or a known
+slow-down of it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import math
 import statistics
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +40,28 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """Per lane: A/A runs over all tasks, and what became of each known slow-down.
+    """Per lane: A/A runs over all tasks, what became of each known slow-down, and how far
+    estimates of the same kernel against its reference lie apart on one GPU.
 
     The coefficient of variation is that of one task's estimates over its processes, with n - 1;
-    percentiles are over tasks.
+    percentiles are over tasks. `covered` is the share of intervals that hold the mean of the other
+    processes' estimates.
     """
     lanes: dict[str, Any] = {}
     for lane in sorted({name for line in lines for name in line["lanes"]}):
-        same, slowed = defaultdict(list), defaultdict(list)
+        same, slowed, repeated = (defaultdict(list) for _ in range(3))
         for line in lines:
             if lane not in line["lanes"]:
                 continue
             found = line["lanes"][lane]
             run, task = line["candidate"].rsplit(".level", 1)
-            (same[task] if line["identical"] else slowed[run]).append(found)
+            if line.get("reference"):
+                repeated[task, line["gpu"]].append(found)
+            else:
+                (same[task] if line["identical"] else slowed[run]).append(found)
         lanes[lane] = {
             "identical": _identical(same) if same else None,
+            "repeated": _repeated(repeated) if repeated else None,
             "slowed": {run: _decided(runs) for run, runs in sorted(slowed.items())},
         }
     return {"runs": len(lines), "lanes": lanes}
@@ -68,13 +76,38 @@ def _decided(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    every = [run for runs in tasks.values() for run in runs]
-    variations = sorted(
+def _variations(groups: Iterable[list[dict[str, Any]]]) -> dict[str, float | None]:
+    found = sorted(
         statistics.stdev(r["speedup"] for r in runs) / statistics.fmean(r["speedup"] for r in runs)
-        for runs in tasks.values()
+        for runs in groups
         if len(runs) > 1
     )
+    return {
+        "variation_median": statistics.median(found) if found else None,
+        "variation_p90": found[math.ceil(0.9 * len(found)) - 1] if found else None,
+        "variation_max": found[-1] if found else None,
+    }
+
+
+def _repeated(groups: dict[tuple[str, str], list[dict[str, Any]]]) -> dict[str, Any]:
+    covered = []
+    for runs in groups.values():
+        logs = [math.log(run["speedup"]) for run in runs]
+        for run, own in zip(runs, logs, strict=True):
+            if len(runs) == 1:
+                continue
+            others = math.exp((sum(logs) - own) / (len(runs) - 1))
+            covered.append(run["ci_lo"] <= others <= run["ci_hi"])
+    return {
+        "tasks": len({task for task, _ in groups}),
+        **_decided([run for runs in groups.values() for run in runs]),
+        **_variations(groups.values()),
+        "covered": statistics.fmean(covered) if covered else None,
+    }
+
+
+def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    every = [run for runs in tasks.values() for run in runs]
     means = {
         task: math.exp(statistics.fmean(math.log(r["speedup"]) for r in runs))
         for task, runs in tasks.items()
@@ -83,9 +116,7 @@ def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     return {
         "tasks": len(tasks),
         **_decided(every),
-        "variation_median": statistics.median(variations) if variations else None,
-        "variation_p90": variations[math.ceil(0.9 * len(variations)) - 1] if variations else None,
-        "variation_max": variations[-1] if variations else None,
+        **_variations(tasks.values()),
         "farthest_mean": {"task": "level" + farthest, "mean": means[farthest]},
     }
 
@@ -93,12 +124,13 @@ def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 def markdown(found: dict[str, Any]) -> str:
     """The summary as a table for documents."""
     out = [
-        "| lane | pair | tasks | processes | WIN | LOSS | TIE | UNDECIDED | mean speed-up | CV median | CV p90 | CV max |",
-        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| lane | pair | tasks | processes | WIN | LOSS | TIE | UNDECIDED | mean speed-up | CV median | CV p90 | CV max | covered |",
+        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for lane, groups in found["lanes"].items():
-        if groups["identical"]:
-            out.append(_row(lane, "identical", groups["identical"]))
+        for pair in ("identical", "repeated"):
+            if groups[pair]:
+                out.append(_row(lane, pair, groups[pair]))
         out += [_row(lane, run, decided) for run, decided in groups["slowed"].items()]
     return "\n".join(out) + "\n"
 
@@ -111,6 +143,6 @@ def _row(lane: str, pair: str, found: dict[str, Any]) -> str:
     cells = [
         lane, pair, str(found.get("tasks", "")), str(found["runs"]), str(found["WIN"]),
         str(found["LOSS"]), str(found["TIE"]), str(found["UNDECIDED"]), f"{found['mean']:.5f}",
-        percent("variation_median"), percent("variation_p90"), percent("variation_max"),
+        percent("variation_median"), percent("variation_p90"), percent("variation_max"), percent("covered"),
     ]  # fmt: skip
     return "| " + " | ".join(cells) + " |"

@@ -53,6 +53,21 @@ def test_slow_downs_and_lanes_stand_apart():
     assert "| eager | slowed.p2 |  | 2 | 0 | 2 | 0 | 0 |" in table
 
 
+def test_estimates_of_one_kernel_on_one_gpu():
+    def repeat(speedup, low, high, gpu):
+        found = line("seed.level1.019_relu", speedup, "WIN", identical=False)
+        found["lanes"]["eager"] |= {"ci_lo": low, "ci_hi": high}
+        return found | {"reference": True, "gpu": gpu}
+
+    # Another GPU's estimate says nothing about this one's repeatability.
+    lines = [repeat(2.0, 1.99, 2.03, "A"), repeat(2.02, 2.01, 2.03, "A"), repeat(1.5, 1, 2, "B")]
+    found = timer.summary(lines)["lanes"]["eager"]["repeated"]
+    assert (found["tasks"], found["runs"], found["WIN"]) == (1, 3, 3)
+    assert found["variation_max"] == pytest.approx(0.02 / math.sqrt(2) / 2.01)
+    assert found["covered"] == 0.5
+    assert "| eager | repeated | 1 | 3 | 3 |" in timer.markdown(timer.summary(lines))
+
+
 def test_command_writes_both_files(tmp_path, capsys):
     path = tmp_path / "timer.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in LINES))
