@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runner/constructors.h"
+#include "runner/files.h"
 #include "runner/last_kernel.h"
 #include "runner/system_calls.h"
 
@@ -51,10 +52,15 @@ Candidate::Candidate() {
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
   check_cuda(cudaMalloc(&scratch_, 1), "allocating a byte");
   // The driver starts a thread for these when the first one comes; later no thread may start.
-  check_cuda(cudaLaunchHostFunc(
-                 stream_, [](void*) {}, nullptr),
-             "queueing a call");
+  bool narrowed = false;
+  check_cuda(
+      cudaLaunchHostFunc(
+          stream_, [](void* done) { *static_cast<bool*>(done) = narrow_files(); }, &narrowed),
+      "queueing a call");
   check_cuda(cudaStreamSynchronize(stream_), "waiting for a call");
+  if (!narrowed) {
+    throw Failure(Status::load_failed, "the kernel refuses a wall around a candidate's thread");
+  }
   // Scratch memory stays between calls, as in the allocator that the reference uses; left alone,
   // the pool is emptied at the end of every unit and its next user pays some 0.1 ms for it.
   uint64_t kept = uint64_t{1} << 30;

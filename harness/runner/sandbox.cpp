@@ -77,6 +77,9 @@ Isolation enter_sandbox(const std::vector<std::string>& libraries) {
   return isolation;
 }
 
-void close_sandbox(Isolation& isolation) { isolation.held |= deny_system_calls(); }
+void close_sandbox(Isolation& isolation) {
+  if (!narrow_files()) isolation.held &= ~uint32_t{file_access};
+  isolation.held |= deny_system_calls();
+}
 
 }  // namespace kb::runner

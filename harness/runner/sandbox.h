@@ -14,7 +14,7 @@ namespace kb::runner {
 /// @param libraries files that stay readable, with their folders
 protocol::Isolation enter_sandbox(const std::vector<std::string>& libraries);
 
-/// Denies system calls to all threads; for when CUDA is initialised, which needs some of them. Adds
+/// Denies what only the start of CUDA needs: system calls to all threads, files to this one. Adds
 /// its layer to `isolation`.
 void close_sandbox(protocol::Isolation& isolation);
 
