@@ -12,6 +12,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from kb_report import metrics, write
+
 FACTS = json.loads(
     (Path(__file__).resolve().parent.parent / "kb_report/data/tasks.json").read_text()
 )
@@ -268,6 +270,7 @@ class BuildDir:
         if speedup and verdict == "pass":
             candidate_ms = reference_ms / speedup
             lo, hi = speedup * (1 - half), speedup * (1 + half)
+            outcome = metrics.Outcome(entry["task"], True, True, True, verdict, speedup, lo, hi)
             value["timing"] = {
                 "functional": self.backend != "cuda",
                 "sizes": "full" if self.backend == "cuda" else "smoke",
@@ -281,7 +284,9 @@ class BuildDir:
                         "confidence": 0.99,
                         "blocks": 40,
                         "mode": "graph",
-                        "verdict": {"1": "WIN" if lo > 1 else "LOSS" if hi <= 1 else "UNDECIDED"},
+                        "verdict": {
+                            str(p): write.verdict_at(outcome, p) for p in (0.5, 0.8, 1, 1.5, 2)
+                        },
                     }
                 },
             }

@@ -332,6 +332,17 @@ def test_what_is_stale_is_stale_first(tmp_path, capsys, stale, change):
     assert next(c for c in doc["candidates"] if c["state"] == "stale")["result"] is None
 
 
+@pytest.mark.parametrize(
+    "speedup, half, word",
+    [(1.2, 0.01, "WIN"), (1.0, 0.005, "TIE"), (1.0, 0.1, "UNDECIDED"), (0.9, 0.01, "LOSS")],
+)
+def test_every_word_of_the_judge_is_known(tmp_path, speedup, half, word):
+    build = BuildDir(tmp_path / "h200")
+    value = build.result(build.add(build.levels[1][0]), "pass", speedup, half=half)
+    assert value["timing"]["lanes"]["eager"]["verdict"]["1"] == word
+    assert schema.check(value, "result") == []
+
+
 def test_an_interval_without_upper_limit_is_undecided(tmp_path):
     build = BuildDir(tmp_path / "h200")
     entry = build.add(build.levels[1][0])
