@@ -13,6 +13,7 @@
 #include "result/verdict.h"
 #include "timing/phases.h"
 #include "timing/speed_of_light.h"
+#include "timing/suspicions.h"
 
 namespace kb {
 
@@ -55,13 +56,9 @@ class Lanes {
   bool pool_wanted() const;
   void pool();
   void check_speed(const Chain& chain) const;
-  void check_calls(const Chain& chain) const;
-  void check_stream(const Chain& chain) const;
-  void check_clocks(const Chain& chain) const;
-  void check_reference(const Chain& chain) const;
-  std::string end_pair(const std::vector<Chain*>& timed);
+  UnitTimes times(const Chain& chain) const;
+  std::optional<Suspicion> end_pair(const std::vector<Chain*>& timed);
   void run_pair(std::span<const std::unique_ptr<Chain>> chains);
-  void check_lanes() const;
 
   const Task& task_;
   const CandidateEntry& entry_;

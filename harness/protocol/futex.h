@@ -20,6 +20,16 @@ inline constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(
 uint32_t wait_change(const std::atomic<uint32_t>& value, uint32_t old,
                      std::chrono::nanoseconds timeout);
 
+/// What the polling of this thread has shown of its core.
+struct Polling {
+  std::chrono::nanoseconds time{};     ///< spent polling
+  std::chrono::nanoseconds stalled{};  ///< of that, gaps of more than 50 us between two looks
+
+  /// The share that was stalled since an earlier reading; 0 where nothing was polled.
+  double stalled_since(const Polling& earlier) const;
+};
+Polling polling();
+
 /// Stores `next` and wakes the process that waits for it.
 void publish(std::atomic<uint32_t>& value, uint32_t next);
 

@@ -1,0 +1,82 @@
+// What an H200 showed of honest kernels passes; what tricks come to does not.
+#include "timing/suspicions.h"
+
+#include <gtest/gtest.h>
+
+namespace kb {
+namespace {
+
+constexpr double us = 1e-6, ms = 1e-3;
+
+UnitTimes honest() {
+  return {.reference = 3.0 * ms, .candidate = 2.0 * ms, .candidate_stream = 1.98 * ms};
+}
+
+std::string name(const std::optional<Suspicion>& found) { return found ? found->name : ""; }
+
+TEST(Suspicion, HonestTimesHaveNone) {
+  EXPECT_EQ(name(find_suspicion(honest())), "");
+  UnitTimes times = honest();
+  times.calls = 4;
+  times.recorded = true;
+  times.single_call = 0.52 * ms;
+  times.reference_lag = 1.05;
+  EXPECT_EQ(name(find_suspicion(times)), "");
+}
+
+TEST(Suspicion, WorkOnAnotherStream) {
+  UnitTimes times = honest();
+  times.beside = 1.5 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "stream");
+}
+
+TEST(Suspicion, AMemoryPoolMayBeEmptiedAfterTheLastEvent) {
+  UnitTimes times = honest();
+  times.candidate = 25.7 * ms;
+  times.candidate_stream = 15.3 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "");
+  times.recorded = true;
+  EXPECT_EQ(name(find_suspicion(times)), "clocks");
+}
+
+TEST(Suspicion, EventsLongerThanTheUnitThatTheyAreIn) {
+  UnitTimes times = honest();
+  times.candidate_stream = 3 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "clocks");
+}
+
+TEST(Suspicion, AReferenceThatIsSlowerAfterTheCandidate) {
+  UnitTimes times = honest();
+  times.reference_lag = 1.3;
+  EXPECT_EQ(name(find_suspicion(times)), "lag");
+  times.reference = 50 * us;  // 15 us are a launch or two
+  EXPECT_EQ(name(find_suspicion(times)), "");
+}
+
+TEST(Suspicion, CallsThatShareWork) {
+  UnitTimes times = honest();
+  times.calls = 8;
+  times.single_call = 2 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "") << "a call on the stream pays for its launches";
+  times.recorded = true;
+  const auto found = find_suspicion(times);
+  EXPECT_EQ(name(found), "single");
+  EXPECT_NE(found->evidence.find("a call alone takes 2.000000 ms, but one of 8 only 0.250000 ms"),
+            std::string::npos);
+}
+
+TEST(Suspicion, AReferenceThatIsSlowerBesideTheCandidate) {
+  EXPECT_EQ(name(slows_reference(1.1 * ms, 1.0 * ms)), "");
+  EXPECT_EQ(name(slows_reference(140 * us, 100 * us)), "");
+  EXPECT_EQ(name(slows_reference(1.29 * ms, 1.0 * ms)), "beside");
+  EXPECT_EQ(name(slows_reference(0.7 * ms, 1.0 * ms)), "");
+}
+
+TEST(Suspicion, CallsThatAreFasterOnAStreamThanRecorded) {
+  EXPECT_EQ(name(faster_on_stream(0.9 * ms, 1.0 * ms)), "");
+  EXPECT_EQ(name(faster_on_stream(0.6 * ms, 1.0 * ms)), "lanes");
+  EXPECT_EQ(name(faster_on_stream(1 * us, 4 * us)), "");
+}
+
+}  // namespace
+}  // namespace kb
