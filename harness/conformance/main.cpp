@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <map>
@@ -305,6 +306,10 @@ int run(const Options& options) {
   } else if (options.in.empty()) {
     throw std::invalid_argument("give --in, a file of tensors (or --make-inputs RNG_SEED)");
   } else {
+    std::error_code missing;  // of which the one that reads will tell
+    if (std::filesystem::equivalent(options.in, options.out, missing)) {
+      throw std::invalid_argument("--out would replace the tensors of --in; name another file");
+    }
     run_reference(options, task);
   }
   return 0;

@@ -135,6 +135,18 @@ def test_replaces_the_file_behind_a_link(x: pathlib.Path, tmp_path: pathlib.Path
     assert out.stat().st_mode & 0o777 == bystander.stat().st_mode & 0o777
 
 
+def test_the_tensors_that_are_read_are_not_replaced(
+    x: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    before = x.read_bytes()
+    link = tmp_path / "link.safetensors"
+    link.symlink_to(x)
+    for out in (x, link):
+        result = run(*RELU, "--in", str(x), "--out", str(out))
+        assert (result.returncode, x.read_bytes()) == (1, before)
+        assert "name another file" in result.stderr
+
+
 def test_a_folder_that_is_missing_is_named(x: pathlib.Path, tmp_path: pathlib.Path) -> None:
     done = run(*RELU, "--in", str(x), "--out", str(tmp_path / "none/out"))
     assert done.returncode == 1
