@@ -36,7 +36,7 @@ class Rewriter {
       enter_and_leave(i);
       if (tokens_[i].kind == Kind::identifier) identifier(i);
       if (tokens_[i].is("<<<")) launch(i);
-      if (tokens_[i].is("[") && inside_function()) capture_list(i);
+      if (tokens_[i].is("[") && inside_function()) captures(i);
     }
   }
 
@@ -80,7 +80,8 @@ class Rewriter {
     while (!scopes_.empty() && i >= scopes_.back().end) scopes_.pop_back();
     if (!tokens_[i].is("{") || partner_[i] == none) return;
     const bool device = std::exchange(device_body_, none) == i;
-    scopes_.push_back({partner_[i], device, device || inside_function() || opens_function(i), {}});
+    scopes_.push_back({partner_[i], device, device || inside_function() || opens_function(i),
+                       device ? std::exchange(bound_, {}) : std::vector<std::string>{}});
   }
 
   /// A brace after `)` or after what may follow a parameter list opens a function.
@@ -225,12 +226,11 @@ class Rewriter {
 
   void bind_globals(std::size_t from, std::size_t parameters, std::size_t body) {
     for (const GlobalShared& each : global_shared_) {
-      auto names = [&](std::size_t first, std::size_t last) {
-        return std::any_of(tokens_.begin() + first, tokens_.begin() + last,
-                           [&](const Token& token) { return token.is(each.name); });
-      };
-      if (names(body, partner_[body]) && !names(parameters, partner_[parameters]) && from < body)
-        tokens_[body].suffix += " " + each.binding;
+      if (!mentions(body, partner_[body], each.name) ||
+          mentions(parameters, partner_[parameters], each.name) || from >= body)
+        continue;
+      tokens_[body].suffix += " " + each.binding;
+      bound_.push_back(each.name);
     }
   }
 
@@ -252,10 +252,39 @@ class Rewriter {
     }
     if (end + 3 >= tokens_.size() || partner_[end + 3] == none) return;
     if (inside_device()) unsupported(i, "dynamic parallelism (a launch inside a kernel)");
+    const std::size_t operand = third_operand(i);
+    if (operand != none) tokens_[operand].prefix += "(";
     const std::string configuration = text(i + 1, end);
     erase(i, end + 2);
-    tokens_[partner_[end + 3]].suffix += ", ::kb::cpu::launch(" + configuration + ")";
+    tokens_[partner_[end + 3]].suffix +=
+        ", ::kb::cpu::launch(" + configuration + (operand == none ? ")" : "))");
   }
+
+  /// The comma of a rewritten launch binds weaker than `?:`, whose third operand therefore needs
+  /// parentheses. Returns where this operand starts if the launch at `i` ends one.
+  std::size_t third_operand(std::size_t i) const {
+    std::size_t operand = none, j = i;
+    for (int angles = 0; j > 0 && (j == i || angles > 0);) {  // over the template arguments
+      --j;
+      if (tokens_[j].is(">")) ++angles;
+      if (tokens_[j].is("<")) --angles;
+      if (closes(j)) j = partner_[j];
+      if (j == none || tokens_[j].is(";")) return none;
+    }
+    while (j-- > 0) {
+      const Token& token = tokens_[j];
+      if (token.is("?")) return operand;
+      if (token.is(":") && operand == none) operand = j + 1;
+      if (closes(j) && (operand != none || !token.is("}")))
+        j = partner_[j];
+      else if (token.is(";") || token.is("(") || token.is("{") || token.is("}") ||
+               (token.is(",") && operand == none))
+        return none;
+    }
+    return none;
+  }
+
+  bool closes(std::size_t i) const { return partner_[i] != none && partner_[i] < i; }
 
   bool adjacent(std::size_t i) const {
     return tokens_[i + 1].is(">") && tokens_[i + 1].trivia.empty();
@@ -376,12 +405,31 @@ class Rewriter {
     return open;
   }
 
-  /// A lambda that captures by copy would copy shared arrays, which are not captured in CUDA.
-  void capture_list(std::size_t i) {
-    if (tokens_[i].system || partner_[i] != i + 2 || !tokens_[i + 1].is("=")) return;
+  /// Shared variables are references here. A lambda has to capture those that it names, which CUDA
+  /// does not need, and by reference: a copy would not be shared.
+  void captures(std::size_t i) {
+    const std::size_t end = partner_[i];
+    if (tokens_[i].system || end == none || end + 1 >= tokens_.size() || i == 0) return;
+    const Token &before = tokens_[i - 1], &first = tokens_[i + 1];
+    const bool subscript = before.kind == Kind::identifier && !before.is("return");
+    if (subscript || before.is(")") || before.is("]") || before.is("[") || first.is("[")) return;
+    std::size_t body = end + 1;
+    while (body < tokens_.size() && !tokens_[body].is("{") && !tokens_[body].is(";"))
+      body = tokens_[body].is("(") && partner_[body] != none ? partner_[body] + 1 : body + 1;
+    if (body >= tokens_.size() || !tokens_[body].is("{") || partner_[body] == none) return;
+    if (first.is("&") && (tokens_[i + 2].is(",") || i + 2 == end)) return;
     std::set<std::string> names;
-    for (const Scope& scope : scopes_) names.insert(scope.shared.begin(), scope.shared.end());
-    for (const std::string& name : names) tokens_[i + 1].suffix += ", &" + name;
+    for (const Scope& scope : scopes_)
+      for (const std::string& name : scope.shared)
+        if (mentions(body, partner_[body], name) && !mentions(i, body, name)) names.insert(name);
+    Token& last = tokens_[end - 1];
+    for (const std::string& name : names)
+      last.suffix += (i + 1 == end && name == *names.begin() ? "&" : ", &") + name;
+  }
+
+  bool mentions(std::size_t from, std::size_t to, const std::string& name) const {
+    return std::any_of(tokens_.begin() + from, tokens_.begin() + to,
+                       [&](const Token& token) { return token.is(name); });
   }
 
   Source& source_;
@@ -389,7 +437,8 @@ class Rewriter {
   std::vector<std::size_t> partner_;
   std::vector<Scope> scopes_;
   std::vector<GlobalShared> global_shared_;
-  std::size_t device_body_ = none;
+  std::size_t device_body_ = none;  ///< where the function that was seen last opens
+  std::vector<std::string> bound_;  ///< its shared variables of namespace scope
   int counter_ = 0;
 };
 

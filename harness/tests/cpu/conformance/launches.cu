@@ -85,6 +85,28 @@ KB_FEATURE(launch_in_lambda) {
   KB_EXPECT(out.read()[63] == 63);
 }
 
+template <int V, bool Twice>
+__global__ void add_value(int* out) {
+  atomicAdd(out, Twice ? 2 * V : V);
+}
+
+KB_FEATURE(launch_in_conditional) {
+  Buffer<int> out(1, 0);
+  for (int i = 0; i < 3; ++i) {
+    i == 0 ? add_value<1, false><<<1, 1>>>(out) : add_value<10, (2 > 1)><<<1, 1>>>(out);
+    i == 0   ? add_value<100, false><<<1, 1>>>(out)
+    : i == 1 ? add_value<(1 > 0 ? 1000 : 1), false><<<1, 1>>>(out)
+             : (void)0,
+        add_value<100000, false><<<1, 1>>>(out);
+    switch (i) {
+      case 2:
+        if (i > 0) add_value<10000, false><<<1, 1>>>(out);
+    }
+  }
+  KB_LAUNCHED();
+  KB_EXPECT(out.read()[0] == 1 + 2 * 20 + 100 + 1000 + 10000 + 3 * 100000);
+}
+
 KB_FEATURE(launch_kernel_api) {
   Buffer<int> out(256, -1);
   int* data = out;

@@ -269,4 +269,41 @@ KB_FEATURE(managed_and_pinned_memory) {
   KB_CUDA(cudaFreeHost(pinned));
 }
 
+__shared__ int of_the_file[64];
+__global__ void shared_in_lambdas(int* out) {
+  __shared__ int values[64];
+  extern __shared__ int more[];
+  const int i = threadIdx.x;
+  int sum = 0;
+  auto by_copy = [=, &sum](int k) { sum += values[k] + more[k]; };
+  auto by_reference = [&](int k) { sum += values[k]; };
+  auto listed = [&sum](int k) { sum += more[k] + of_the_file[k]; };
+  auto none = [](int k) { values[k] += 1000; };
+  auto nested = [=](int k) {
+    auto inner = [k] { return of_the_file[k] + values[k]; };
+    return inner();
+  };
+  auto other = [i](const int* values) { return values[i]; };  // a name of its own
+  values[i] = i;
+  more[i] = 100 * i;
+  of_the_file[i] = 10000 * i;
+  none(i);
+  __syncthreads();
+  by_copy(63 - i);
+  by_reference(0);
+  listed(63 - i);
+  out[i] = sum + nested(i) + other(values);
+}
+
+KB_FEATURE(shared_captured_by_lambdas) {
+  Buffer<int> out(64, 0);
+  shared_in_lambdas<<<1, 64, 64 * sizeof(int)>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(64, [](int i) {
+              const int k = 63 - i;
+              return (k + 1000 + 100 * k) + 1000 + (100 * k + 10000 * k) + (10000 * i + i + 1000) +
+                     (i + 1000);
+            }));
+}
+
 }  // namespace
