@@ -108,14 +108,18 @@ int run_step(const Arguments& command) {
   std::cerr << errors;
   if (code == 0) return 0;
   std::istringstream lines(errors);
+  std::string from;  // the line that instantiates the template with the next error
   for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with("required from here")) from = line;
     const std::string marker = "error: ";
     const std::size_t at = line.find(marker);
     if (at == std::string::npos) continue;
     const std::string feature = missing_feature(line.substr(at + marker.size()));
+    const std::string place = from.empty() ? line : from;
+    from.clear();
     if (feature.empty()) continue;
-    const std::size_t place_end = line.find(':', line.find(':') + 1);
-    std::cerr << line.substr(0, place_end) << ": unsupported on the CPU backend: " << feature
+    const std::size_t place_end = place.find(':', place.find(':') + 1);
+    std::cerr << place.substr(0, place_end) << ": unsupported on the CPU backend: " << feature
               << "\n";
     return exit_unsupported;
   }

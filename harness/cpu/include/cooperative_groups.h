@@ -100,21 +100,30 @@ class coalesced_group : public lanes {
 };
 inline coalesced_group coalesced_threads(KB_AT) { return coalesced_group(__activemask(site)); }
 
+/// A tile without a parent type stands for tiles of any parent.
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public lanes {
  public:
   static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
-                "tiles above a warp are not supported on the CPU");
-  thread_block_tile() : lanes(kb::cpu::tile_mask(Size)) {}
+                "the CPU backend has no tiles above a warp");
+  thread_block_tile(unsigned index, unsigned count)
+      : lanes(kb::cpu::tile_mask(Size)), index_(index), count_(count) {}
+  template <class Other, class = std::enable_if_t<!std::is_same_v<Other, Parent>>,
+            class = std::enable_if_t<std::is_void_v<Parent>, Other>>
+  thread_block_tile(const thread_block_tile<Size, Other>& tile)
+      : thread_block_tile(tile.meta_group_rank(), tile.meta_group_size()) {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
-  unsigned meta_group_rank() const { return thread_block::thread_rank() / Size; }
-  unsigned meta_group_size() const { return (thread_block::size() + Size - 1) / Size; }
+  unsigned meta_group_rank() const { return index_; }
+  unsigned meta_group_size() const { return count_; }
+
+ private:
+  unsigned index_, count_;
 };
 
 template <unsigned Size, class Parent>
-thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
+thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
+  return {parent.thread_rank() / Size, (parent.size() + Size - 1) / Size};
 }
 inline lanes tiled_partition(const thread_block&, unsigned size) {
   return lanes(kb::cpu::tile_mask(size));

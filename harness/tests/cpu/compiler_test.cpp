@@ -150,6 +150,11 @@ TEST_F(Compiler, RefusesUnknownNamesThatAreCudas) {
       "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
       "__device__ void f() { cg::binary_partition(cg::coalesced_threads(), true); }\n",
       "k.cu:3", "cg::binary_partition\n");
+  expect_refused(
+      "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+      "__device__ int f() {\n  auto t = cg::tiled_partition<64>(cg::this_thread_block());\n"
+      "  return t.thread_rank();\n}\n",
+      "k.cu:4", "tiles above a warp\n");
   expect_refused("#include <cub/cub.cuh>\ncub::CountingInputIterator<int> x(1);\n", "k.cu:2",
                  "cub::CountingInputIterator\n");
   for (const char* mistake :
