@@ -192,8 +192,7 @@ class Rewriter {
       const Token& before = tokens_[j - 1];
       if (before.is("__launch_bounds__")) {
         bounds = j - 1;
-      } else if (!before.is("__attribute__") && !before.is("alignas") && !before.is("decltype") &&
-                 !before.is("noexcept") && parameters == none &&
+      } else if (!is_attribute(before) && parameters == none &&
                  (before.kind == Kind::identifier || before.is(">") || before.is("]") ||
                   is_operator(j - 1))) {
         parameters = j;
@@ -329,32 +328,43 @@ class Rewriter {
       const std::size_t attribute = opens_attribute(begin - 1);
       begin = attribute == none ? begin - 1 : attribute;
     }
+    struct Declarator {
+      std::size_t first, name, end;
+    };
     bool external = false;
-    std::vector<std::size_t> commas;
-    std::size_t name = none;  // of the first variable: the type stands in front of it
+    std::vector<Declarator> declarators{{none, none, none}};
     for (end = begin; end < tokens_.size() && !tokens_[end].is(";"); ++end) {
       Token& token = tokens_[end];
+      Declarator& last = declarators.back();
       external |= token.is("extern");
       token.erased |=
           token.is("__shared__") || token.is("extern") || token.is("static") || token.is("inline");
       if (token.is("="))
         unsupported(end, "an initialised __shared__ variable (CUDA does not allow it)");
-      if (token.is("(") && opens_attribute(partner_[end]) == none)
-        unsupported(end, "a __shared__ variable declared with parentheses");
-      if (token.is(",")) commas.push_back(end);
-      if (token.is("<")) end = matching_angle(end);
-      if (token.is("(") || token.is("[") || token.is("{")) end = partner_[end];
+      if (token.is("(")) unsupported(end, "a __shared__ variable declared with parentheses");
+      if (token.is(",")) {
+        last.end = end;
+        declarators.push_back({end + 1, none, none});
+      } else if (is_attribute(token)) {
+        end = partner_[end + 1];
+      } else if (token.is("<")) {
+        end = matching_angle(end);
+      } else if (token.is("[") || token.is("{")) {
+        end = partner_[end];
+      } else if (token.is("*") && last.first == none) {
+        last.first = end;  // the type ends here: int *a, b
+      } else if (token.kind == Kind::identifier && !token.erased) {
+        last.name = end;
+      }
       if (end == none) return;
-      if (commas.empty() && token.kind == Kind::identifier && !token.erased) name = end;
     }
-    if (end == tokens_.size() || name == none) return;
-    commas.push_back(end);
-    const std::string type = text(begin, name);
+    if (end == tokens_.size() || declarators.back().name == none) return;
+    declarators.back().end = end;
+    if (declarators[0].first == none) declarators[0].first = declarators[0].name;
+    const std::string type = text(begin, declarators[0].first);
     std::string structs, bindings;
-    for (std::size_t first = name; std::size_t comma : commas) {
-      std::size_t own = first;
-      while (own < comma && tokens_[own].kind != Kind::identifier) ++own;
-      const std::string own_name(tokens_[own].text), id = std::to_string(++counter_);
+    for (const auto& [first, name, comma] : declarators) {
+      const std::string own_name(tokens_[name].text), id = std::to_string(++counter_);
       std::string declarator = text(first, comma), address;
       // The size of dynamic shared memory is not the type's business.
       if (external && tokens_[comma - 1].is("]") && tokens_[comma - 2].is("["))
@@ -376,7 +386,6 @@ class Rewriter {
         bindings += " " + binding, scopes_.back().shared.push_back(own_name);
       else
         global_shared_.push_back({own_name, binding});
-      first = comma + 1;
     }
     erase(begin, end);
     tokens_[begin].prefix += structs + bindings;
@@ -391,8 +400,12 @@ class Rewriter {
   std::size_t opens_attribute(std::size_t close) const {
     const std::size_t open = partner_[close];
     if (!tokens_[close].is(")") || open == none || open == 0) return none;
-    const Token& name = tokens_[open - 1];
-    return name.is("__attribute__") || name.is("alignas") || name.is("decltype") ? open - 1 : none;
+    return is_attribute(tokens_[open - 1]) ? open - 1 : none;
+  }
+  /// What has parentheses behind it in a declaration without being a function.
+  static bool is_attribute(const Token& token) {
+    return token.is("__attribute__") || token.is("alignas") || token.is("decltype") ||
+           token.is("noexcept");
   }
 
   std::size_t matching_angle(std::size_t open) const {

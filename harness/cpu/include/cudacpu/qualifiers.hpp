@@ -14,7 +14,19 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __grid_constant__
 #define KB_DEVICE_FUNCTION __attribute__((host)) __attribute__((device))
-#define __noinline__      // also leaves the library's __attribute__((__noinline__)) valid
+#define __noinline__  // also leaves the library's __attribute__((__noinline__)) valid
+// nvcc takes alignas also behind __shared__, clang only where it takes GCC's attribute, too.
+namespace kb::cpu {
+template <class T>
+constexpr unsigned long alignment() {
+  return alignof(T);
+}
+template <unsigned long bytes>
+constexpr unsigned long alignment() {
+  return bytes;
+}
+}  // namespace kb::cpu
+#define alignas(...) __attribute__((aligned(::kb::cpu::alignment<__VA_ARGS__>())))
 /// Functions between these two may be called from host code and from kernels.
 #define KB_DEVICE_CODE_BEGIN _Pragma("clang force_cuda_host_device begin")
 #define KB_DEVICE_CODE_END _Pragma("clang force_cuda_host_device end")

@@ -306,4 +306,44 @@ KB_FEATURE(shared_captured_by_lambdas) {
             }));
 }
 
+struct __align__(16) Quad {
+  float x, y, z, w;
+};
+extern __shared__ __align__(128) unsigned char raw_bytes[];
+__shared__ __align__(64) float of_all[3];
+
+template <int N>
+__global__ void aligned_shared(int* out) {
+  __shared__ __align__(16) float a[N];
+  __align__(32) __shared__ float b[3];
+  __shared__ float __align__(64) c[3];
+  __shared__ float d[3] __align__(128), e[3] __align__(64);
+  alignas(128) __shared__ float f[3];
+  __shared__ alignas(64) float g[3];
+  __shared__ alignas(alignof(Quad)) unsigned char h[sizeof(Quad) * 2];
+  __shared__ __attribute__((aligned(32))) char i[3];
+  __shared__ int *pointer, number, *const *second, array[4];
+  const void* addresses[] = {a, b, c, d, e, f, g, h, i, raw_bytes, of_all};
+  const int alignments[] = {16, 32, 64, 128, 64, 128, 64, 16, 32, 128, 64};
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < 3; ++k)
+      a[k] = b[k] = c[k] = d[k] = e[k] = f[k] = g[k] = h[k] = i[k] = raw_bytes[k] = of_all[k] = k;
+    pointer = out, number = 2, second = &pointer, array[1] = 5;
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < 11; k += blockDim.x)
+    out[k] = int(reinterpret_cast<size_t>(addresses[k]) % alignments[k]);
+  if (threadIdx.x == 0) {
+    pointer[11] = number + array[1] + (*second == out);
+    out[12] = int(a[2] + b[2] + c[2] + d[2] + e[2] + f[2] + g[2] + of_all[2]) + h[2] + i[2];
+  }
+}
+
+KB_FEATURE(shared_alignment_and_declarators) {
+  Buffer<int> out(13, -1);
+  aligned_shared<5><<<1, 4, 64>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT((out.read() == std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 20}));
+}
+
 }  // namespace
