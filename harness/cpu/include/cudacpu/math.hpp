@@ -94,12 +94,33 @@ inline double norm3d(double a, double b, double c) { return sqrt(a * a + b * b +
 inline double norm4d(double a, double b, double c, double d) { return hypot(norm3d(a, b, c), d); }
 inline double rnorm3d(double a, double b, double c) { return 1 / norm3d(a, b, c); }
 inline double rnorm4d(double a, double b, double c, double d) { return 1 / norm4d(a, b, c, d); }
+namespace kb::cpu {
+template <class T>
+double norm(int dimensions, const T* x) {
+  double squares = 0;
+  for (int i = 0; i < dimensions; ++i) squares += static_cast<double>(x[i]) * x[i];
+  return sqrt(squares);
+}
+inline double modified_bessel(int order, double x) {
+  const double size = fabs(x);
+  const double value = size > 714 ? HUGE_VAL : std::cyl_bessel_i(order, size);
+  return order % 2 && x < 0 ? -value : value;
+}
+}  // namespace kb::cpu
+inline double norm(int n, const double* x) { return kb::cpu::norm(n, x); }
+inline double rnorm(int n, const double* x) { return 1 / kb::cpu::norm(n, x); }
+inline float normf(int n, const float* x) { return static_cast<float>(kb::cpu::norm(n, x)); }
+inline float rnormf(int n, const float* x) { return static_cast<float>(1 / kb::cpu::norm(n, x)); }
+inline double cyl_bessel_i0(double x) { return kb::cpu::modified_bessel(0, x); }
+inline double cyl_bessel_i1(double x) { return kb::cpu::modified_bessel(1, x); }
 // The float functions are the double ones rounded.
 #define KB_FLOAT_VERSION(name)                                   \
   template <class... Floats>                                     \
   float name##f(float x, Floats... more) {                       \
     return static_cast<float>(name(double(x), double(more)...)); \
   }
+KB_FLOAT_VERSION(cyl_bessel_i0)
+KB_FLOAT_VERSION(cyl_bessel_i1)
 KB_FLOAT_VERSION(rcbrt)
 KB_FLOAT_VERSION(normcdf)
 KB_FLOAT_VERSION(sinpi)

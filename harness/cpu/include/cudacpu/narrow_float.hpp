@@ -88,10 +88,15 @@ struct Brain16 {
   X(__hfma_sat, __hfma2_sat, __saturatef(fmaf(a, b, c))) \
   X(__hfma_relu, __hfma2_relu, fmaxf(fmaf(a, b, c), 0))
 #define KB_NARROW_COMPARE(X) X(eq, ==) X(ne, !=) X(lt, <) X(le, <=) X(gt, >) X(ge, >=)
-#define KB_NARROW_ASSIGN(T)                             \
-  friend T& operator+=(T& a, T b) { return a = a + b; } \
-  friend T& operator-=(T& a, T b) { return a = a - b; } \
-  friend T& operator*=(T& a, T b) { return a = a * b; } \
+#define KB_NARROW_ASSIGN(T, one)                                       \
+  friend T operator+(T a) { return a; }                                \
+  friend T& operator++(T& a) { return a = a + one; }                   \
+  friend T& operator--(T& a) { return a = a - one; }                   \
+  friend T operator++(T& a, int) { return std::exchange(a, a + one); } \
+  friend T operator--(T& a, int) { return std::exchange(a, a - one); } \
+  friend T& operator+=(T& a, T b) { return a = a + b; }                \
+  friend T& operator-=(T& a, T b) { return a = a - b; }                \
+  friend T& operator*=(T& a, T b) { return a = a * b; }                \
   friend T& operator/=(T& a, T b) { return a = a / b; }
 
 #define KB_UNARY(name, name2, expression) \
@@ -135,7 +140,7 @@ struct Narrow {
   KB_NARROW_BINARY(KB_BINARY)
   KB_NARROW_FMA(KB_FMA)
   KB_NARROW_COMPARE(KB_COMPARE)
-  KB_NARROW_ASSIGN(Narrow)
+  KB_NARROW_ASSIGN(Narrow, Narrow(1))
   friend bool __hisnan(Narrow x) { return float(x) != float(x); }
   friend int __hisinf(Narrow x) { return isinf(float(x)) ? (float(x) > 0 ? 1 : -1) : 0; }
 };
@@ -171,7 +176,7 @@ struct alignas(4) Narrow2 {
   KB_NARROW_BINARY(KB_BINARY)
   KB_NARROW_FMA(KB_FMA)
   KB_NARROW_COMPARE(KB_COMPARE)
-  KB_NARROW_ASSIGN(Narrow2)
+  KB_NARROW_ASSIGN(Narrow2, Narrow2(1, 1))
   friend bool operator==(Narrow2 a, Narrow2 b) { return a.x == b.x && a.y == b.y; }
   friend bool operator!=(Narrow2 a, Narrow2 b) { return !(a == b); }
   friend float __low2float(Narrow2 v) { return v.x; }

@@ -100,6 +100,33 @@ KB_FEATURE(math_double_precision) {
   }
 }
 
+__global__ void norms_and_bessel(const float* x, const double* y, double* out) {
+  out[0] = normf(5, x);
+  out[1] = rnormf(5, x);
+  out[2] = norm(5, y);
+  out[3] = rnorm(5, y);
+  out[4] = cyl_bessel_i0f(1.5f);
+  out[5] = cyl_bessel_i1f(-1.5f);
+  out[6] = cyl_bessel_i0(20.0);
+  out[7] = cyl_bessel_i1(20.0);
+}
+
+KB_FEATURE(math_norms_and_bessel) {
+  Buffer<float> x({1.0f, 2.0f, 4.0f, 6.0f, 8.0f});
+  Buffer<double> y({1.0, 2.0, 4.0, 6.0, 8.0}), out(8, 0);
+  norms_and_bessel<<<1, 1>>>(x, y, out);
+  KB_LAUNCHED();
+  auto bessel = [](int order, double v) {  // the power series
+    double term = order == 0 ? 1 : v / 2, sum = term;
+    for (int k = 1; k < 100; ++k) sum += term *= v * v / 4 / (k * (k + order));
+    return sum;
+  };
+  const double expected[] = {
+      11, 1 / 11.0, 11, 1 / 11.0, bessel(0, 1.5), bessel(1, -1.5), bessel(0, 20), bessel(1, 20)};
+  const auto got = out.read();
+  for (int i = 0; i < 8; ++i) KB_EXPECT(near(got[i], expected[i]));
+}
+
 __global__ void min_and_max(float* out) {
   const int i = threadIdx.x;
   out[0] = max(i - 1, 3), out[1] = min(2.5f, 1.0f), out[2] = max(2u, 7u), out[3] = min(5ll, -5ll);
@@ -308,6 +335,26 @@ KB_FEATURE(bfloat16_precision) {
   KB_EXPECT(y[0] == 1 && y[1] == 2 && y[2] == 2 && y[3] == 1);
   KB_EXPECT(y[4] == 3.140625f && y[8] == 3.140625f && y[9] == 6.28125f && y[10] == 4.125f);
   KB_EXPECT(near(y[12], -1e30, 1e-2) && y[15] == 1);
+}
+
+__global__ void half_steps(float* out) {
+  __half h = __float2half(1.5f);
+  __half2 h2 = __floats2half2_rn(1, 2);
+  __nv_bfloat16 b = __float2bfloat16(4.0f);
+  out[0] = __half2float(++h);
+  out[1] = __half2float(h++);
+  out[2] = __half2float(h--);
+  out[3] = __half2float(+h);
+  ++h2;
+  out[4] = __low2float(h2) + 10 * __high2float(h2);
+  out[5] = __bfloat162float(--b);
+}
+
+KB_FEATURE(half_increments) {
+  Buffer<float> out(6, 0);
+  half_steps<<<1, 1>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT((out.read() == std::vector<float>{2.5f, 2.5f, 3.5f, 2.5f, 32, 3}));
 }
 
 __global__ void half_atomics(__half* h, __half2* h2, __nv_bfloat16* b) {
