@@ -149,6 +149,7 @@ void refuse_unsupported_headers(const Source& source) {
 
 std::string missing_feature(const std::string& message) {
   static const std::regex header("(\\S+): No such file.*"),
+      call("no matching function for call to '([^(]+).*"),
       refusal("static assertion failed: the CPU backend has no (.*)"),
       member("'(?:struct |class )?([^']+)'.* has no .*member named '([^']+)'.*"),
       scoped("'([^']+)' (?:is not a member of|in namespace|has not been declared in) '([^']+)'.*"),
@@ -162,6 +163,7 @@ std::string missing_feature(const std::string& message) {
     return what.empty() ? "" : std::string(what) + " (" + names.str(1) + ")";
   }
   if (std::regex_match(text, names, refusal)) return names.str(1);
+  if (std::regex_match(text, names, call) && in_cuda_namespace(names.str(1))) return names.str(1);
   if (std::regex_match(text, names, member) && belongs_to_cuda(names.str(1)))
     return names.str(1) + "::" + names.str(2);
   if (std::regex_match(text, names, scoped) && in_cuda_namespace(names.str(2)))

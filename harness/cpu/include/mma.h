@@ -34,6 +34,13 @@ Sum operand(V value) {
   else
     return static_cast<Sum>(value);
 }
+template <class D, class Sum>
+D saturated(Sum value) {
+  using Limits = std::numeric_limits<D>;
+  return static_cast<D>(value < Limits::min()   ? Limits::min()
+                        : value > Limits::max() ? Limits::max()
+                                                : value);
+}
 }  // namespace detail
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
@@ -93,21 +100,22 @@ template <int M, int N, int K, class T, class LayoutA, class LayoutB, class C, c
 void mma_sync(fragment<accumulator, M, N, K, D>& d,
               const fragment<matrix_a, M, N, K, T, LayoutA>& a,
               const fragment<matrix_b, M, N, K, T, LayoutB>& b,
-              const fragment<accumulator, M, N, K, C>& c, KB_AT) {
+              const fragment<accumulator, M, N, K, C>& c, bool saturate = false, KB_AT) {
   struct Record {
     const fragment<matrix_a, M, N, K, T, LayoutA>* left;
     const fragment<matrix_b, M, N, K, T, LayoutB>* right;
     const fragment<accumulator, M, N, K, C>* addend;
+    bool saturate;
     fragment<accumulator, M, N, K, D> sum;
-  } record{&a, &b, &c, {}};
+  } record{&a, &b, &c, saturate, {}};
   kb::cpu::warp_rendezvous(
       ~0u,
       [](void* const* data, unsigned present) {
         if (present != ~0u) kb::cpu::trap("mma_sync() by less than a full warp", {"mma.h", 0});
         auto record = [&](int lane) -> Record& { return *static_cast<Record*>(data[lane]); };
         // Integers and doubles keep their precision, everything else accumulates in float.
-        using Sum =
-            std::conditional_t<std::is_same_v<D, int> || std::is_same_v<D, double>, D, float>;
+        using Sum = std::conditional_t<std::is_same_v<D, int>, long long,
+                                       std::conditional_t<std::is_same_v<D, double>, D, float>>;
         Sum left[M][K], right[K][N];
         for (int at = 0; at < M * K; ++at)
           left[at / K][at % K] = detail::operand<T, Sum>(record(at % 32).left->x[at / 32]);
@@ -118,7 +126,8 @@ void mma_sync(fragment<accumulator, M, N, K, D>& d,
             const int at = row * N + column;
             Sum sum = static_cast<Sum>(record(at % 32).addend->x[at / 32]);
             for (int k = 0; k < K; ++k) sum += left[row][k] * right[k][column];
-            record(at % 32).sum.x[at / 32] = static_cast<D>(sum);
+            record(at % 32).sum.x[at / 32] =
+                record(0).saturate ? detail::saturated<D>(sum) : static_cast<D>(sum);
           }
       },
       &record, "mma_sync()", site);

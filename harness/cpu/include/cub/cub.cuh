@@ -45,8 +45,7 @@ struct Block : Collective {
   static constexpr int size = threads;
   static unsigned rank() { return kb::cpu::thread_rank(); }
   template <class T, class Operation>
-  static auto run(T value, const Operation& operation, bool valid, const char* what,
-                  kb::cpu::Site site) {
+  static auto run(T value, Operation operation, bool valid, const char* what, kb::cpu::Site site) {
     return kb::cpu::across_block(value, operation, valid, what, site);
   }
 };
@@ -56,8 +55,7 @@ struct Warp : Collective {
   static constexpr int size = width;
   static unsigned rank() { return kb::cpu::lane_id() % width; }
   template <class T, class Operation>
-  static auto run(T value, const Operation& operation, bool valid, const char* what,
-                  kb::cpu::Site site) {
+  static auto run(T value, Operation operation, bool valid, const char* what, kb::cpu::Site site) {
     return kb::cpu::across_lanes(kb::cpu::tile_mask(width), value, operation, valid, what, site);
   }
 };
@@ -93,56 +91,65 @@ struct Reduction : Scope {
 template <class T, class Scope>
 struct Scan : Scope {
   using Scope::Scope;
-  void InclusiveSum(T in, T& out, KB_AT) { InclusiveScan(in, out, Sum(), site); }
-  void InclusiveSum(T in, T& out, T& total, KB_AT) { InclusiveScan(in, out, Sum(), total, site); }
-  void ExclusiveSum(T in, T& out, KB_AT) { out = run(in, Sum(), site).exclusive(); }
-  void ExclusiveSum(T in, T& out, T& total, KB_AT) {
-    const auto part = run(in, Sum(), site);
-    out = part.exclusive(), total = part.total;
+  // `in` and `out` are one item or an array of them, and may be the same.
+  template <class In, class Out>
+  void InclusiveSum(const In& in, Out& out, KB_AT) {
+    scan<true>(in, out, nullptr, Sum(), site);
   }
-  template <class Operation>
-  void InclusiveScan(T in, T& out, Operation operation, KB_AT) {
-    out = run(in, operation, site).inclusive();
+  template <class In, class Out>
+  void InclusiveSum(const In& in, Out& out, T& total, KB_AT) {
+    total = scan<true>(in, out, nullptr, Sum(), site);
   }
-  template <class Operation>
-  void InclusiveScan(T in, T& out, Operation operation, T& total, KB_AT) {
-    const auto part = run(in, operation, site);
-    out = part.inclusive(), total = part.total;
+  template <class In, class Out>
+  void ExclusiveSum(const In& in, Out& out, KB_AT) {
+    scan<false>(in, out, nullptr, Sum(), site);
   }
-  template <class Operation>
-  void ExclusiveScan(T in, T& out, T initial, Operation operation, KB_AT) {
-    out = run(in, operation, site).exclusive(initial);
+  template <class In, class Out>
+  void ExclusiveSum(const In& in, Out& out, T& total, KB_AT) {
+    total = scan<false>(in, out, nullptr, Sum(), site);
   }
-  template <class Operation>
-  void ExclusiveScan(T in, T& out, T initial, Operation operation, T& total, KB_AT) {
-    const auto part = run(in, operation, site);
-    out = part.exclusive(initial), total = part.total;
+  template <class In, class Out, class Operation>
+  void InclusiveScan(const In& in, Out& out, Operation operation, KB_AT) {
+    scan<true>(in, out, nullptr, operation, site);
   }
-  template <int N>
-  void InclusiveSum(const T (&in)[N], T (&out)[N], KB_AT) {
-    const T before = before_items(in, site);
-    for (int i = 0; i < N; ++i) out[i] = (i == 0 ? before : out[i - 1]) + in[i];
+  template <class In, class Out, class Operation>
+  void InclusiveScan(const In& in, Out& out, Operation operation, T& total, KB_AT) {
+    total = scan<true>(in, out, nullptr, operation, site);
   }
-  template <int N>
-  void ExclusiveSum(const T (&in)[N], T (&out)[N], KB_AT) {
-    T sum = before_items(in, site);
-    for (int i = 0; i < N; ++i) {
-      const T item = in[i];  // in and out may be the same array
-      out[i] = sum;
-      sum = sum + item;
-    }
+  template <class In, class Out, class Operation>
+  void ExclusiveScan(const In& in, Out& out, T initial, Operation operation, KB_AT) {
+    scan<false>(in, out, &initial, operation, site);
+  }
+  template <class In, class Out, class Operation>
+  void ExclusiveScan(const In& in, Out& out, T initial, Operation operation, T& total, KB_AT) {
+    total = scan<false>(in, out, &initial, operation, site);
   }
 
  private:
-  template <class Operation>
-  static auto run(T in, const Operation& operation, kb::cpu::Site site) {
-    return Scope::run(in, operation, true, "cub scan", site);
+  template <class Items>
+  static auto& item(Items& items, int i) {
+    if constexpr (std::is_array_v<Items>)
+      return items[i];
+    else
+      return items;
   }
-  template <int N>
-  static T before_items(const T (&in)[N], kb::cpu::Site site) {
-    T sum = in[0];
-    for (int i = 1; i < N; ++i) sum = sum + in[i];
-    return run(sum, Sum(), site).exclusive();
+  /// @return  all items of all threads combined, without `initial`
+  template <bool inclusive, class In, class Out, class Operation>
+  static T scan(const In& in, Out& out, const T* initial, Operation operation, kb::cpu::Site site) {
+    constexpr int count = std::is_array_v<Out> ? std::extent_v<Out> : 1;
+    T sum = item(in, 0);
+    for (int i = 1; i < count; ++i) sum = operation(sum, item(in, i));
+    const auto part = Scope::run(sum, operation, true, "cub scan", site);
+    T before = part.first ? T{} : part.before;
+    if (initial) before = part.first ? *initial : operation(*initial, before);
+    bool empty = part.first && !initial;
+    for (int i = 0; i < count; ++i) {
+      const T own = item(in, i), with_own = empty ? own : operation(before, own);
+      item(out, i) = inclusive ? with_own : before;
+      before = with_own;
+      empty = false;
+    }
+    return part.total;
   }
 };
 

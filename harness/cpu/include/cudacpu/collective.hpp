@@ -11,14 +11,13 @@ namespace kb::cpu {
 template <class T, class Operation>
 struct Part {
   T value;
-  bool valid;  ///< false: the thread only comes along
-  const Operation* operation;
-  T before, total;  ///< combination of all lower ranks; of all
-  bool first;       ///< the lowest rank: nothing is before it
+  bool valid;            ///< false: the thread only comes along
+  Operation* operation;  ///< the caller's copy: its operator() need not be const
+  T before, total;       ///< combination of all lower ranks; of all
+  bool first;            ///< the lowest rank: nothing is before it
 
   T inclusive() const { return first ? value : (*operation)(before, value); }
   T exclusive() const { return first ? T{} : before; }
-  T exclusive(const T& initial) const { return first ? initial : (*operation)(initial, before); }
 };
 
 /// @param at  gives the Part of a rank, or null
@@ -39,7 +38,7 @@ void combine(At at, unsigned count) {
 }
 
 template <class T, class Operation>
-Part<T, Operation> across_block(T value, const Operation& operation, bool valid, const char* what,
+Part<T, Operation> across_block(T value, Operation operation, bool valid, const char* what,
                                 Site site) {
   using Mine = Part<T, Operation>;
   Mine part{value, valid, &operation, value, value, false};
@@ -52,7 +51,7 @@ Part<T, Operation> across_block(T value, const Operation& operation, bool valid,
 }
 
 template <class T, class Operation>
-Part<T, Operation> across_lanes(unsigned mask, T value, const Operation& operation, bool valid,
+Part<T, Operation> across_lanes(unsigned mask, T value, Operation operation, bool valid,
                                 const char* what, Site site) {
   using Mine = Part<T, Operation>;
   Mine part{value, valid, &operation, value, value, false};

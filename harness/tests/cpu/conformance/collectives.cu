@@ -6,6 +6,7 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
+#include <climits>
 #include <cub/cub.cuh>
 
 #include "conformance.h"
@@ -201,6 +202,25 @@ KB_FEATURE(wmma_tf32) { expect_product<nvcuda::wmma::precision::tf32, float, 16,
 KB_FEATURE(wmma_double) { expect_product<double, double, 8, 8, 4, double>(); }
 KB_FEATURE(wmma_int8) { expect_product<signed char, int, 32, 8, 16, signed char>(); }
 
+__global__ void saturating_product(int* out) {
+  using namespace nvcuda::wmma;
+  fragment<matrix_a, 16, 16, 16, signed char, row_major> a;
+  fragment<matrix_b, 16, 16, 16, signed char, row_major> b;
+  fragment<accumulator, 16, 16, 16, int> c;
+  fill_fragment(a, (signed char)100);
+  fill_fragment(b, (signed char)100);
+  fill_fragment(c, INT_MAX - 5);
+  mma_sync(c, a, b, c, true);
+  store_matrix_sync(out, c, 16, mem_row_major);
+}
+
+KB_FEATURE(wmma_int8_saturates) {
+  Buffer<int> out(256, 0);
+  saturating_product<<<1, 32>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(256, [](int) { return INT_MAX; }));
+}
+
 __global__ void tile_scans(int* out) {
   auto tile = cg::tiled_partition<16>(cg::this_thread_block());
   const int value = threadIdx.x % 5;
@@ -245,6 +265,117 @@ KB_FEATURE(cub_block_load_scan_store) {
   KB_LAUNCHED();
   KB_EXPECT(y.read() == make<int>(128, [](int i) { return i < 100 ? i * (i + 1) / 2 : -1; }));
   KB_EXPECT(z.read() == y.read());
+}
+
+struct Extreme {
+  float value;
+  int index;
+};
+struct Higher {
+  __device__ Extreme operator()(Extreme a, Extreme b) { return b.value > a.value ? b : a; }
+};
+struct Pair {
+  int count;
+  float2 sum;
+};
+struct AddPairs {
+  __device__ Pair operator()(const Pair& a, const Pair& b) const {
+    return {a.count + b.count, {a.sum.x + b.sum.x, a.sum.y + b.sum.y}};
+  }
+};
+struct Larger {
+  __device__ int operator()(int a, int b) const { return a > b ? a : b; }
+};
+
+__global__ void collectives_of_structures(int* out) {
+  using Block = cub::BlockReduce<Extreme, 64>;
+  using Warp = cub::WarpReduce<Extreme>;
+  using Scan = cub::BlockScan<Pair, 64>;
+  __shared__ typename Block::TempStorage block;
+  __shared__ typename Warp::TempStorage warp[2];
+  __shared__ typename Scan::TempStorage scan;
+  const int i = threadIdx.x;
+  const Extreme mine = {float(i * 37 % 64), i};
+  const Extreme in_block = Block(block).Reduce(mine, Higher());
+  const Extreme in_warp = Warp(warp[i / 32]).Reduce(mine, Higher());
+  Pair pair = {1, {float(i), 2}}, before, all;
+  Scan(scan).ExclusiveScan(pair, before, Pair{1000, {0, 0}}, AddPairs(), all);
+  if (i == 0) out[0] = in_block.index;
+  if (i % 32 == 0) out[1 + i / 32] = in_warp.index;
+  out[3 + i] = before.count + int(before.sum.x + before.sum.y);
+  if (i == 63) out[67] = all.count;
+}
+
+KB_FEATURE(cub_structures) {
+  Buffer<int> out(68, -1);
+  collectives_of_structures<<<1, 64>>>(out);
+  KB_LAUNCHED();
+  auto highest = [](int first, int last) {
+    int best = first;
+    for (int i = first; i < last; ++i)
+      if (i * 37 % 64 > best * 37 % 64) best = i;
+    return best;
+  };
+  KB_EXPECT(out.read() == make<int>(68, [&](int k) {
+              if (k == 0) return highest(0, 64);
+              if (k < 3) return highest(32 * k - 32, 32 * k);
+              const int i = k - 3;
+              return k == 67 ? 64 : 1000 + i + i * (i - 1) / 2 + 2 * i;
+            }));
+}
+
+__global__ void scans_of_items(int* out) {
+  using Scan = cub::BlockScan<int, 64>;
+  __shared__ typename Scan::TempStorage storage;
+  int items[2] = {int(threadIdx.x) * 11 % 64, 1}, highest[2], before[2], sums[2], high, sum;
+  Scan(storage).InclusiveScan(items, highest, Larger());
+  __syncthreads();
+  Scan(storage).ExclusiveScan(items, before, 5, Larger(), high);
+  __syncthreads();
+  Scan(storage).InclusiveSum(items, sums, sum);
+  int* mine = out + 8 * threadIdx.x;
+  for (int i = 0; i < 2; ++i) mine[i] = highest[i], mine[2 + i] = before[i], mine[4 + i] = sums[i];
+  mine[6] = high, mine[7] = sum;
+}
+
+KB_FEATURE(cub_scans_of_items) {
+  Buffer<int> out(512, -1);
+  scans_of_items<<<1, 64>>>(out);
+  KB_LAUNCHED();
+  std::vector<int> expected(512);
+  for (int i = 0, high = 0, before = 5, sum = 0; i < 128; ++i) {
+    const int item = i % 2 ? 1 : i / 2 * 11 % 64;
+    int* mine = &expected[i / 2 * 8 + i % 2];
+    mine[2] = before;
+    mine[0] = high = std::max(high, item);
+    before = std::max(before, item);
+    mine[4] = sum += item;
+    expected[i / 2 * 8 + 6] = 63;
+    expected[i / 2 * 8 + 7] = 64 + 63 * 32;
+  }
+  KB_EXPECT(out.read() == expected);
+}
+
+// The parameter's type names no parent: it takes tiles of any.
+__device__ int place_of(cg::thread_block_tile<4> tile) {
+  return tile.meta_group_rank() * 1000 + tile.meta_group_size() * 10 + tile.thread_rank();
+}
+__global__ void nested_tiles(int* out) {
+  cg::thread_block block = cg::this_thread_block();
+  cg::thread_block_tile<16> half_warp = cg::tiled_partition<16>(block);
+  const int rank = half_warp.meta_group_rank() * 100000;
+  out[threadIdx.x] = rank + place_of(cg::tiled_partition<4>(cg::tiled_partition<16>(block)));
+  out[64 + threadIdx.x] = rank + place_of(cg::tiled_partition<4>(block));
+}
+
+KB_FEATURE(groups_nested_tiles) {
+  Buffer<int> out(128, -1);
+  nested_tiles<<<1, 64>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(128, [](int k) {
+              const int i = k % 64, tile = k < 64 ? i % 16 / 4 : i / 4, tiles = k < 64 ? 4 : 16;
+              return i / 16 * 100000 + tile * 1000 + tiles * 10 + i % 4;
+            }));
 }
 
 __global__ void coalesced_sum(int* out) {
