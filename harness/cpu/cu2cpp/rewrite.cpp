@@ -36,6 +36,7 @@ class Rewriter {
       enter_and_leave(i);
       if (tokens_[i].kind == Kind::identifier) identifier(i);
       if (tokens_[i].is("<<<")) launch(i);
+      if (tokens_[i].is("(") || tokens_[i].is("reinterpret_cast")) untyped_cast(i);
       if (tokens_[i].is("[") && inside_function()) captures(i);
     }
   }
@@ -115,10 +116,7 @@ class Rewriter {
   void identifier(std::size_t i) {
     Token& token = tokens_[i];
     if (token.is("asm") || token.is("__asm__") || token.is("__asm")) return assembly(i);
-    if (token.system || token.text.size() < 8 || token.text[0] != '_') {
-      if (!token.system && is_kernel_call(token.text)) untyped_cast(i);
-      return;
-    }
+    if (token.system || token.text.size() < 8 || token.text[0] != '_') return;
     if (token.is("__global__")) {
       token.erased = true;
       device_function(i, true);
@@ -289,33 +287,37 @@ class Rewriter {
     return tokens_[i + 1].is(">") && tokens_[i + 1].trivia.empty();
   }
 
-  static bool is_kernel_call(std::string_view name) {
-    return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel" ||
-           name == "cudaLaunchKernelExC" || name.starts_with("cudaFuncSet") ||
-           name == "cudaFuncGetAttributes" || name.starts_with("cudaOccupancyMax");
-  }
-
-  /// Removes `(void*)`, `(const void*)` and `reinterpret_cast<const void*>` in front of the kernel:
-  /// the typed pointer says which kernel it is.
+  /// A cast to `void*` or `const void*` in host code: it may be a kernel's, whose type the calls
+  /// that take untyped kernels need. C-style casts only of names, with their template arguments.
   void untyped_cast(std::size_t i) {
-    if (i + 1 >= tokens_.size() || !tokens_[i + 1].is("(") || partner_[i + 1] == none) return;
-    for (std::size_t j = i + 2; j < partner_[i + 1]; ++j) {
-      std::size_t k = j + 1;
-      const bool c_style = tokens_[j].is("("), keyword = tokens_[j].is("reinterpret_cast");
-      if (!c_style && !(keyword && tokens_[k].is("<"))) continue;
-      if (keyword) ++k;
-      if (tokens_[k].is("const")) ++k;
-      if (!tokens_[k].is("void") || !tokens_[k + 1].is("*") ||
-          !tokens_[k + 2].is(c_style ? ")" : ">"))
-        continue;
-      if (c_style && tokens_[k + 3].kind != Kind::identifier && !tokens_[k + 3].is("&") &&
-          !tokens_[k + 3].is("("))
-        continue;
-      // (void*)&x in an argument list packs an argument, not a kernel.
-      if (j == i + 2 || tokens_[i].is("cudaFuncGetAttributes") ||
-          tokens_[i].is("cudaLaunchKernelExC") || tokens_[i].text.starts_with("cudaOccupancy"))
-        erase(j, k + 2);
+    const bool keyword = tokens_[i].is("reinterpret_cast");
+    const std::size_t end = keyword ? matching_angle(i + 1) : partner_[i];
+    if (end == none || end + 2 >= tokens_.size() || end > i + 5 || i == 0) return;
+    if (tokens_[i].system || inside_device()) return;
+    const std::string type = text(i + (keyword ? 2 : 1), end);
+    if (type != "void*" && type != "void *" && type != "const void*" && type != "const void *" &&
+        type != "void const*" && type != "void const *")
+      return;
+    std::string call = "::kb::cpu::untyped<" + type + ">";
+    if (keyword) {
+      erase(i, end);
+      tokens_[i].prefix += call;
+      return;
     }
+    const Token& before = tokens_[i - 1];
+    if ((before.kind == Kind::identifier && !before.is("return")) || before.is(")") ||
+        before.is("]") || before.is(">"))
+      return;  // a parameter list
+    std::size_t last = end + 1;
+    if (tokens_[last].is("&")) ++last;
+    while (tokens_[last].is("::") || tokens_[last + 1].is("::")) ++last;
+    if (tokens_[last].kind != Kind::identifier) return;
+    if (tokens_[last + 1].is("<")) last = matching_angle(last + 1);
+    const Token& behind = tokens_[last + 1];
+    if (!behind.is(")") && !behind.is(",") && !behind.is(";") && !behind.is("}")) return;
+    erase(i, end);
+    tokens_[i].prefix += call + "(";
+    tokens_[last].suffix += ")";
   }
 
   // --- shared memory ---------------------------------------------------------------------------

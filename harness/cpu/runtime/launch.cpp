@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -22,6 +23,24 @@ namespace {
 thread_local std::shared_ptr<Closure> stashed;
 thread_local bool identifying = false;
 thread_local Kernel* identified = nullptr;
+
+/// What untyped pointers to kernels stand for.
+struct Functions {
+  std::mutex mutex;
+  std::map<const void*, Caller> callers;
+};
+Functions& functions() {
+  static auto* all = new Functions;  // also for casts in initialisers and destructors
+  return *all;
+}
+
+Kernel* identify(const void* function) {
+  identifying = true;
+  identified = nullptr;
+  call_kernel(function, nullptr);
+  identifying = false;
+  return identified;
+}
 thread_local Site unchecked_failure{nullptr, 0};
 
 std::string_view setting(const char* name) {
@@ -176,14 +195,26 @@ void* stash(Kernel& kernel) {
   return stashed->storage;
 }
 
-void begin_identify() {
-  identifying = true;
-  identified = nullptr;
+void remember(const void* function, Caller caller) {
+  const std::lock_guard lock(functions().mutex);
+  functions().callers[function] = caller;
 }
 
-Kernel* end_identify() {
-  identifying = false;
-  return identified;
+bool call_kernel(const void* function, void** arguments) {
+  Caller caller = nullptr;
+  {
+    const std::lock_guard lock(functions().mutex);
+    if (const auto found = functions().callers.find(function); found != functions().callers.end())
+      caller = found->second;
+  }
+  if (!caller) {
+    report(
+        "cudaErrorInvalidDeviceFunction: an untyped pointer is that of no kernel which the CPU "
+        "backend has seen; it needs a cast of the kernel's name");
+    return false;
+  }
+  caller(function, arguments);
+  return true;
 }
 
 Schedule schedule() {
@@ -232,7 +263,8 @@ cudaError_t launch_with(const cudaLaunchConfig_t& config, Site site) {
                         cooperative, site);
 }
 
-cudaError_t set_attribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
+cudaError_t set_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+  Kernel* kernel = identify(function);
   if (!kernel) return result(cudaErrorInvalidDeviceFunction);
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || value > limits::shared_per_block_optin) return result(cudaErrorInvalidValue);
@@ -242,7 +274,8 @@ cudaError_t set_attribute(Kernel* kernel, cudaFuncAttribute attribute, int value
   return result();
 }
 
-cudaError_t get_attributes(cudaFuncAttributes* attributes, Kernel* kernel) {
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* function) {
+  const Kernel* kernel = identify(function);
   if (!kernel) return result(cudaErrorInvalidDeviceFunction);
   *attributes = {};
   attributes->maxThreadsPerBlock =
@@ -258,12 +291,6 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, Kernel* kernel) {
 cudaError_t max_active_blocks(int* blocks, int threads, std::size_t shared_bytes) {
   *blocks = resident_blocks(threads < 0 ? 0 : threads, shared_bytes);
   return result();
-}
-
-cudaError_t unknown_function(const char* call) {
-  report(std::string("cudaErrorInvalidDeviceFunction: ") + call +
-         " got an untyped pointer; the CPU backend needs the kernel's name");
-  return result(cudaErrorInvalidDeviceFunction);
 }
 
 }  // namespace kb::cpu

@@ -243,34 +243,43 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind);
 cudaError_t launch_stashed(dim3 grid, dim3 block, size_t dynamic_shared, cudaStream_t stream,
                            bool cooperative, Site site);
 cudaError_t launch_with(const cudaLaunchConfig_t& config, Site site);
-cudaError_t set_attribute(Kernel* kernel, cudaFuncAttribute attribute, int value);
-cudaError_t get_attributes(cudaFuncAttributes* attributes, Kernel* kernel);
+cudaError_t set_attribute(const void* function, cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* function);
 cudaError_t max_active_blocks(int* blocks, int threads, size_t shared_bytes);
-cudaError_t unknown_function(const char* call);
 cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, size_t offset,
                         const void* other, size_t bytes, bool to_symbol, cudaMemcpyKind kind,
                         cudaStream_t stream);
-// Kernel-specific calls find out which kernel a function pointer stands for by calling it: its
-// body hands the kernel's record to the runtime instead of running anything.
-void begin_identify();
-Kernel* end_identify();
+
+/// Calls a kernel's function, which stashes its body and the arguments for the launch that follows.
+/// Without arguments it is given zeros, to find out which kernel it is.
+using Caller = void (*)(const void* function, void** arguments);
+/// Tells how to call the function that an untyped pointer stands for.
+void remember(const void* function, Caller caller);
+/// @return  false if nobody has told about this function
+bool call_kernel(const void* function, void** arguments);
 
 template <class T>
-T& zero_argument() {
+T& argument(void** arguments, std::size_t i) {
   alignas(T) static char zeros[sizeof(T)] = {};
-  return *reinterpret_cast<T*>(zeros);
+  return *static_cast<T*>(arguments ? arguments[i] : zeros);
 }
-
-template <class... P>
-Kernel* identify(void (*kernel)(P...)) {
-  begin_identify();
-  kernel(zero_argument<std::decay_t<P>>()...);
-  return end_identify();
-}
-
 template <class... P, std::size_t... I>
-void call_packed(void (*kernel)(P...), void** arguments, std::index_sequence<I...>) {
-  kernel(*static_cast<std::decay_t<P>*>(arguments[I])...);
+Caller caller_of(void (*)(P...), std::index_sequence<I...>) {
+  return [](const void* function, void** arguments) {
+    reinterpret_cast<void (*)(P...)>(const_cast<void*>(function))(
+        argument<std::decay_t<P>>(arguments, I)...);
+  };
+}
+
+/// A cast to an untyped pointer. That of a function remembers its type.
+template <class Void, class... P>
+Void untyped(void (*function)(P...)) {
+  remember((const void*)function, caller_of(function, std::index_sequence_for<P...>()));
+  return (Void)function;
+}
+template <class Void, class T>
+Void untyped(T&& value) {
+  return (Void)value;
 }
 
 }  // namespace kb::cpu
@@ -398,17 +407,13 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
   return *bytes = sizeof symbol, cudaSuccess;
 }
 
-// Calls that name a kernel. With an untyped pointer, which kernel it is cannot be known.
-#define KB_LAUNCH_CALL(name, cooperative)                                                        \
-  template <class... P>                                                                          \
-  cudaError_t name(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,                \
-                   size_t shared = 0, cudaStream_t stream = nullptr,                             \
-                   kb::cpu::Site site = kb::cpu::here()) {                                       \
-    kb::cpu::call_packed(kernel, arguments, std::index_sequence_for<P...>());                    \
-    return kb::cpu::launch_stashed(grid, block, shared, stream, cooperative, site);              \
-  }                                                                                              \
-  inline cudaError_t name(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) { \
-    return kb::cpu::unknown_function(#name);                                                     \
+// Calls that name a kernel, by its function or by an untyped pointer to it.
+#define KB_LAUNCH_CALL(name, cooperative)                                                 \
+  template <class F>                                                                      \
+  cudaError_t name(F* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0, \
+                   cudaStream_t stream = nullptr, KB_AT) {                                \
+    kb::cpu::call_kernel(kb::cpu::untyped<const void*>(kernel), arguments);               \
+    return kb::cpu::launch_stashed(grid, block, shared, stream, cooperative, site);       \
   }
 KB_LAUNCH_CALL(cudaLaunchKernel, false)
 KB_LAUNCH_CALL(cudaLaunchCooperativeKernel, true)
@@ -418,28 +423,18 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   kernel(std::forward<A>(arguments)...);
   return kb::cpu::launch_with(*config, {"cudaLaunchKernelEx", 0});
 }
-template <class... P>
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, void (*kernel)(P...),
-                                void** arguments) {
-  kb::cpu::call_packed(kernel, arguments, std::index_sequence_for<P...>());
+template <class F>
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, F* kernel, void** arguments) {
+  kb::cpu::call_kernel(kb::cpu::untyped<const void*>(kernel), arguments);
   return kb::cpu::launch_with(*config, {"cudaLaunchKernelExC", 0});
 }
-inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
-  return kb::cpu::unknown_function("cudaLaunchKernelExC");
+template <class F>
+cudaError_t cudaFuncSetAttribute(F* kernel, cudaFuncAttribute attribute, int value) {
+  return kb::cpu::set_attribute(kb::cpu::untyped<const void*>(kernel), attribute, value);
 }
-template <class... P>
-cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
-  return kb::cpu::set_attribute(kb::cpu::identify(kernel), attribute, value);
-}
-inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
-  return kb::cpu::unknown_function("cudaFuncSetAttribute");
-}
-template <class... P>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(P...)) {
-  return kb::cpu::get_attributes(attributes, kb::cpu::identify(kernel));
-}
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
-  return kb::cpu::unknown_function("cudaFuncGetAttributes");
+template <class F>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, F* kernel) {
+  return kb::cpu::get_attributes(attributes, kb::cpu::untyped<const void*>(kernel));
 }
 template <class Kernel>
 cudaError_t cudaFuncSetCacheConfig(Kernel*, cudaFuncCache) {

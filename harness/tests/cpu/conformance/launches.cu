@@ -117,6 +117,43 @@ KB_FEATURE(launch_kernel_api) {
   KB_EXPECT(out.read()[255] == 255);
 }
 
+template <class T>
+__global__ void with_shared(T* out, int n) {
+  extern __shared__ char bytes[];
+  T* values = reinterpret_cast<T*>(bytes);
+  values[threadIdx.x] = T(threadIdx.x);
+  __syncthreads();
+  if (int(threadIdx.x) < n) out[threadIdx.x] += values[n - 1 - threadIdx.x];
+}
+
+static const void* const kernel_table[] = {(const void*)add_one, (void const*)&with_shared<int>};
+
+KB_FEATURE(launch_untyped_pointers) {
+  Buffer<int> out(32, 0);
+  int *data = out, n = 32;
+  void* arguments[] = {&data, &n};
+  const void* untyped = (const void*)add_one;
+  void (*typed)(int*, int) = with_shared<int>;
+  void* of_typed = reinterpret_cast<void*>(typed);
+  const size_t bytes = 100 * 1024;
+  KB_CUDA(cudaFuncSetAttribute((void const*)with_shared<int>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  KB_CUDA(cudaLaunchKernel(untyped, 1, 32, arguments, 0, nullptr));
+  KB_CUDA(cudaLaunchKernel(kernel_table[0], 1, 32, arguments, 0, nullptr));
+  KB_CUDA(cudaLaunchKernel(kernel_table[1], 1, 32, arguments, bytes, nullptr));
+  KB_CUDA(cudaLaunchKernel((void*)typed, 1, 32, arguments, bytes, nullptr));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 32;
+  config.dynamicSmemBytes = bytes;
+  KB_CUDA(cudaLaunchKernelExC(&config, of_typed, arguments));
+  KB_LAUNCHED();
+  cudaFuncAttributes attributes;
+  KB_CUDA(cudaFuncGetAttributes(&attributes, kernel_table[1]));
+  KB_EXPECT(attributes.maxDynamicSharedSizeBytes == int(bytes));
+  KB_EXPECT(out.read() == make<int>(32, [](int i) { return 2 + 3 * (31 - i); }));
+}
+
 KB_FEATURE(launch_kernel_ex) {
   Buffer<int> out(256, -1);
   cudaLaunchConfig_t config = {};
