@@ -92,6 +92,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 #endif
   Worker* worker = Worker::active();
   if (worker && worker->in_lane()) {
+    if (worker->fiber().grow_to(fault.address)) return;
     current_fault = fault;
     const Fiber& fiber = worker->fiber();
     unpoison(fiber.stack, fiber.stack_bytes);

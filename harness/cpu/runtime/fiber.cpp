@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -11,10 +12,13 @@ namespace kb::cpu {
 namespace {
 
 constexpr std::size_t page = 4096;
+// A CUDA thread may have 512 KB of local memory; instrumented frames are larger.
+constexpr std::size_t stack_size = 1 << 20;
+// Most need little, and what can be written counts against limits on memory.
 #if defined(KB_SANITIZE_ADDRESS) || defined(KB_SANITIZE_THREAD)
-constexpr std::size_t stack_size = 512 << 10;  // instrumented frames are several times larger
+constexpr std::size_t start_size = 512 << 10;
 #else
-constexpr std::size_t stack_size = 128 << 10;
+constexpr std::size_t start_size = 128 << 10;
 #endif
 constexpr std::size_t stride = stack_size + page;
 
@@ -35,7 +39,16 @@ std::atomic<int> guard_budget{12000};
 
 bool Fiber::overflows_at(const void* address) const {
   const auto* at = static_cast<const char*>(address);
-  return stack && at < stack && at >= stack - page;
+  return stack && at < mapped && at >= stack - page;
+}
+
+bool Fiber::grow_to(const void* address) {
+  const auto* at = static_cast<const char*>(address);
+  if (!stack || at < stack || at >= mapped) return false;
+  char* low = stack + std::max<std::ptrdiff_t>(0, at - stack - 64 * page) / page * page;
+  if (mprotect(low, mapped - low, PROT_READ | PROT_WRITE) != 0) return false;
+  mapped = low;
+  return true;
 }
 
 void prepare_fiber(Fiber& fiber) {
@@ -57,14 +70,14 @@ char* map_stacks(int count) {
 
 void attach_stack(Fiber& fiber, char* stacks, int index) {
   const auto number = static_cast<std::size_t>(index);
-  char* low = stacks + stride * number;
+  fiber.stack = stacks + stride * number + page;
   const bool guarded = guard_budget.fetch_sub(1, std::memory_order_relaxed) > 0;
-  if (mprotect(guarded ? low + page : low, guarded ? stack_size : stride, PROT_READ | PROT_WRITE) !=
+  fiber.mapped = guarded ? fiber.stack + stack_size - start_size : fiber.stack - page;
+  if (mprotect(fiber.mapped, fiber.stack + stack_size - fiber.mapped, PROT_READ | PROT_WRITE) !=
       0) {
     std::perror("[kb-cpu] no memory for a fiber's stack");
     std::abort();
   }
-  fiber.stack = low + page;
   // Stacks that start at the same offset in their pages would fight for the same cache sets.
   fiber.stack_bytes = stack_size - number % 21 * 192;
 }

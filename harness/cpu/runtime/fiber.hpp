@@ -20,15 +20,18 @@ inline constexpr bool lane_owns_fiber = false;
 /// One coroutine stack of a worker; a worker's own OS stack is the fiber called hub.
 struct Fiber {
   boost::context::detail::fcontext_t context = nullptr;  ///< null: has to be started afresh
-  char* stack = nullptr;                                 ///< lowest usable byte
+  char* stack = nullptr;                                 ///< lowest byte that may be used
   std::size_t stack_bytes = 0;
+  char* mapped = nullptr;  ///< lowest byte that can be written so far
   Worker* worker = nullptr;
   int assigned = -1;  ///< unstarted lane to run when resumed
   bool busy = false;  ///< holds the frames of a started lane
   SanitizerFiber sanitizer;
 
-  /// True when `address` lies in the guard page below the stack.
+  /// True when `address` lies in the guard page below the stack, or where it could not grow.
   bool overflows_at(const void* address) const;
+  /// Makes the stack writable down to `address`. False if that is not a part of it still missing.
+  bool grow_to(const void* address);
 };
 
 /// Maps `count` stacks with a guard page below each (as long as the process-wide budget of

@@ -72,7 +72,7 @@ class Worker {
   bool in_lane() const { return lane_ >= 0; }
   Launch& launch() { return *launch_; }
   SharedMemory& shared() { return shared_; }
-  const Fiber& fiber() const { return *current_; }
+  Fiber& fiber() { return *current_; }
   /// "kernel k (f.cu:12), block (0,0,0), thread (3,0,0)"
   std::string where() const;
 

@@ -130,6 +130,13 @@ __global__ void stack_overflow(float* x) {
   x[0] = deep(1 << 20, &start);
 }
 
+__global__ void large_arrays(float* x) {
+  volatile float local[50000];
+  for (int i = 0; i < 50000; ++i) local[i] = i;
+  __syncthreads();
+  x[threadIdx.x] = local[threadIdx.x] + local[49999] - 49999;
+}
+
 __global__ void fill(float* x) { x[threadIdx.x] = threadIdx.x; }
 __global__ void divide(float* x, int zero) { x[threadIdx.x] = threadIdx.x / zero; }
 __global__ void absent_lane(float* x) {
@@ -159,6 +166,7 @@ void run(const char* name) {
   if (is("failing_assertion")) failing_assertion<<<1, n>>>(buffer);
   if (is("null_pointer")) null_pointer<<<1, n>>>(buffer);
   if (is("stack_overflow")) stack_overflow<<<1, 1>>>(buffer);
+  if (is("large_arrays")) large_arrays<<<1, n>>>(buffer);
   if (is("use_after_free")) {
     cudaFree(buffer);
     fill<<<1, n>>>(buffer);
