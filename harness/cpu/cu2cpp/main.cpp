@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -24,6 +25,7 @@ using namespace kb::cu2cpp;
 using Arguments = std::vector<std::string>;
 
 constexpr int exit_unsupported = 3;
+constexpr const char* device_view = "-D__CUDA_ARCH__=900";  // what the device says that it is
 
 std::vector<char*> pointers(const Arguments& arguments) {
   std::vector<char*> result;
@@ -108,15 +110,15 @@ int run_step(const Arguments& command) {
   std::cerr << errors;
   if (code == 0) return 0;
   std::istringstream lines(errors);
-  std::string from;  // the line that instantiates the template with the next error
+  std::string from;  // the line that instantiates the template of these headers with an assertion
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with("required from here")) from = line;
     const std::string marker = "error: ";
     const std::size_t at = line.find(marker);
     if (at == std::string::npos) continue;
     const std::string feature = missing_feature(line.substr(at + marker.size()));
-    const std::string place = from.empty() ? line : from;
-    from.clear();
+    const bool assertion = line.find("static assertion failed") != std::string::npos;
+    const std::string place = assertion && !from.empty() ? from : line;
     if (feature.empty()) continue;
     const std::size_t place_end = place.find(':', place.find(':') + 1);
     std::cerr << place.substr(0, place_end) << ": unsupported on the CPU backend: " << feature
@@ -126,31 +128,56 @@ int run_step(const Arguments& command) {
   return code;
 }
 
+/// Leaves what the host's or the device's compilation sees of the source in `text`.
+int preprocess(const std::string& compiler, const Job& job, bool device, std::string* text) {
+  const std::string file = job.object + ".ii";
+  Arguments command{compiler};
+  command.insert(command.end(), job.common.begin(), job.common.end());
+  // nvcc includes its runtime header in front of everything, too.
+  command.insert(command.end(), {"-DKB_CU2CPP", "-D__CUDACC__", "-include", "cuda_runtime.h"});
+  if (device) command.push_back(device_view);
+  for (std::size_t i = 0; i < job.preprocess.size(); ++i) {
+    const std::string& each = job.preprocess[i];
+    if (device || each.rfind("-M", 0) != 0)
+      command.push_back(each);
+    else if (each == "-MF" || each == "-MT" || each == "-MQ")
+      ++i;  // the dependencies have been written by the first run
+  }
+  command.insert(command.end(), {"-x", "c++", "-E", job.source, "-o", file});
+  const int code = run_step(command);
+  std::ifstream in(file, std::ios::binary);
+  text->assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  unlink(file.c_str());
+  return code;
+}
+
+bool names_architecture(const Source& source) {
+  return std::any_of(source.files.begin(), source.files.end(), [](const std::string& name) {
+    if (!std::filesystem::is_regular_file(name)) return false;  // the working folder, "<built-in>"
+    std::ifstream in(name, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    return text.find("__CUDA_ARCH__") != std::string::npos;
+  });
+}
+
 int compile(const std::string& compiler, const Job& job) {
   const std::string preprocessed = job.object + ".ii";
-  Arguments first{compiler};
-  first.insert(first.end(), job.common.begin(), job.common.end());
-  // nvcc includes its runtime header in front of everything, too.
-  first.insert(first.end(), {"-DKB_CU2CPP", "-D__CUDACC__", "-include", "cuda_runtime.h"});
-  first.insert(first.end(), job.preprocess.begin(), job.preprocess.end());
-  first.insert(first.end(), {"-x", "c++", "-E", job.source, "-o", preprocessed});
-  if (const int code = run_step(first)) {
-    unlink(preprocessed.c_str());
-    return code;
-  }
-
-  std::ifstream in(preprocessed, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  in.close();
+  std::string text, host_text;
+  if (const int code = preprocess(compiler, job, true, &text)) return code;
   try {
     Source source = tokenize(text);
     refuse_unsupported_headers(source);
+    if (names_architecture(source)) {
+      if (const int code = preprocess(compiler, job, false, &host_text)) return code;
+      const Source host = tokenize(host_text);
+      refuse_unsupported_headers(host);
+      merge_views(source, host);
+    }
     refuse_unsupported_names(source);
     rewrite(source);
     std::ofstream(preprocessed, std::ios::binary | std::ios::trunc) << render(source);
   } catch (const Unsupported& error) {
     std::cerr << error.what() << "\n";
-    unlink(preprocessed.c_str());
     return exit_unsupported;
   }
 

@@ -17,8 +17,6 @@
 namespace kb::cu2cpp {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 /// A __shared__ variable declared outside of functions: bound at the start of each function that
 /// names it.
 struct GlobalShared {
@@ -28,10 +26,10 @@ struct GlobalShared {
 
 class Rewriter {
  public:
-  explicit Rewriter(Source& source) : source_(source), tokens_(source.tokens) {}
+  explicit Rewriter(Source& source)
+      : source_(source), tokens_(source.tokens), partner_(match_brackets(source)) {}
 
   void run() {
-    match_brackets();
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       enter_and_leave(i);
       if (tokens_[i].kind == Kind::identifier) identifier(i);
@@ -50,23 +48,6 @@ class Rewriter {
   };
 
   // --- structure -----------------------------------------------------------------------------
-
-  void match_brackets() {
-    partner_.assign(tokens_.size(), none);
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      const Token& token = tokens_[i];
-      if (token.kind != Kind::punctuator || token.text.size() != 1) continue;
-      const char c = token.text[0];
-      if (c == '(' || c == '[' || c == '{') {
-        open.push_back(i);
-      } else if ((c == ')' || c == ']' || c == '}') && !open.empty()) {
-        partner_[i] = open.back();
-        partner_[open.back()] = i;
-        open.pop_back();
-      }
-    }
-  }
 
   bool inside_function() const {
     return std::any_of(scopes_.begin(), scopes_.end(),
@@ -403,11 +384,6 @@ class Rewriter {
     const std::size_t open = partner_[close];
     if (!tokens_[close].is(")") || open == none || open == 0) return none;
     return is_attribute(tokens_[open - 1]) ? open - 1 : none;
-  }
-  /// What has parentheses behind it in a declaration without being a function.
-  static bool is_attribute(const Token& token) {
-    return token.is("__attribute__") || token.is("alignas") || token.is("decltype") ||
-           token.is("noexcept");
   }
 
   std::size_t matching_angle(std::size_t open) const {

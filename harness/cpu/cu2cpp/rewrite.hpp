@@ -16,6 +16,11 @@ struct Unsupported : std::runtime_error {
       : Unsupported(source, token.file, token.line, what) {}
 };
 
+/// Makes of the tokens with __CUDA_ARCH__ and those without one program in which device functions
+/// are those of the first and host functions those of the second. Throws Unsupported where this
+/// cannot be.
+void merge_views(Source& device, const Source& host);
+
 /// Rewrites kernels, launches and __shared__ declarations, and removes CUDA's keywords.
 void rewrite(Source& source);
 

@@ -165,6 +165,28 @@ class Lexer {
 
 Source tokenize(std::string_view text) { return Lexer(text).run(); }
 
+std::vector<std::size_t> match_brackets(const Source& source) {
+  std::vector<std::size_t> partner(source.tokens.size(), none), open;
+  for (std::size_t i = 0; i < source.tokens.size(); ++i) {
+    const Token& token = source.tokens[i];
+    if (token.kind != Kind::punctuator || token.text.size() != 1) continue;
+    const char c = token.text[0];
+    if (c == '(' || c == '[' || c == '{') {
+      open.push_back(i);
+    } else if ((c == ')' || c == ']' || c == '}') && !open.empty()) {
+      partner[i] = open.back();
+      partner[open.back()] = i;
+      open.pop_back();
+    }
+  }
+  return partner;
+}
+
+bool is_attribute(const Token& token) {
+  return token.is("__attribute__") || token.is("alignas") || token.is("decltype") ||
+         token.is("noexcept");
+}
+
 std::string render(const Source& source) {
   std::string out;
   for (const Token& token : source.tokens) {

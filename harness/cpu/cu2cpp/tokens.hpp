@@ -1,6 +1,8 @@
 // The tokens of preprocessed C++, with enough room around each to rewrite it in place.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,10 +38,17 @@ struct Source {
   std::vector<Token> tokens;
   std::vector<std::string> files;  ///< names as they stand in the line markers, still escaped
   std::vector<Include> includes;
-  std::string_view tail;  ///< trivia behind the last token
+  std::string_view tail;         ///< trivia behind the last token
+  std::deque<std::string> made;  ///< text that tokens were given later
 };
 
 Source tokenize(std::string_view text);
+
+inline constexpr std::size_t none = static_cast<std::size_t>(-1);
+/// For each bracket the index of its partner, else `none`.
+std::vector<std::size_t> match_brackets(const Source& source);
+/// What has parentheses behind it in a declaration without being a function.
+bool is_attribute(const Token& token);
 
 /// The text with all edits applied; lines stay where they are.
 std::string render(const Source& source);

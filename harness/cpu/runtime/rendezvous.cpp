@@ -157,6 +157,11 @@ bool is_cooperative() {
   return worker && worker->launch().cooperative;
 }
 
+bool in_kernel() {
+  Worker* worker = Worker::active();
+  return worker && worker->in_lane();
+}
+
 void yield() {
   if (Worker* worker = Worker::active(); worker && worker->in_lane()) worker->yield();
 }

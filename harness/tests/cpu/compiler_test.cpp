@@ -136,6 +136,17 @@ TEST_F(Compiler, RefusesByNameAndLine) {
       "k.cu:4", "device-wide CUB");
 }
 
+TEST_F(Compiler, RefusesWhatHostAndDeviceDeclareDifferently) {
+  const std::string sizes =
+      "#if __CUDA_ARCH__ >= 800\nconstexpr int n = 64;\n#else\nconstexpr int n = 32;\n#endif\n";
+  expect_refused(sizes + "__global__ void k(int* x) { x[0] = n; }\n", "k.cu:2",
+                 "declarations that depend on __CUDA_ARCH__");
+  const std::string signatures =
+      "#ifdef __CUDA_ARCH__\n__device__ int f(int x) {\n#else\nint f(int x) {\n#endif\n";
+  expect_refused(signatures + "  return x;\n}\n", "k.cu:2",
+                 "declarations that depend on __CUDA_ARCH__");
+}
+
 // Valid CUDA of which the layer knows nothing must not look like a candidate's mistake.
 TEST_F(Compiler, RefusesUnknownNamesThatAreCudas) {
   expect_refused("void f() {\n  cudaDeviceFlushGPUDirectRDMAWrites(1, 1);\n}\n", "k.cu:2",

@@ -125,6 +125,8 @@ void grid_rendezvous(Site site);
 /// others go on is left out.
 unsigned converged_lanes(Site site);
 bool is_cooperative();
+/// True in a CUDA thread, false in host code.
+bool in_kernel();
 /// Lets other threads of the block run; for spin loops.
 void yield();
 /// Tells once per place that a shuffle read from a lane which takes no part.

@@ -59,3 +59,5 @@ constexpr unsigned long alignment() {
 #define KB_CPU_BACKEND 1
 #define CUDART_VERSION 13000
 #define CUDA_VERSION 13000
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0

@@ -322,4 +322,59 @@ KB_FEATURE(operators_everywhere) {
             make<int>(256, [=](int i) { return (i < 192 ? expected : 0) + (i < 32); }));
 }
 
+// What only the device's compilation sees, and what only the host's.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
+__device__ double atomicAdd(double* address, double value) { return *address += value; }
+#endif
+#ifdef __CUDA_ARCH__
+#define KB_SIDE 1
+#define KB_READ(pointer) __ldg(pointer)
+#else
+#define KB_SIDE 2
+#define KB_READ(pointer) (*(pointer))
+#endif
+__host__ __device__ int side() {
+#if defined(__CUDA_ARCH__)
+  return 1;
+#else
+  return 2;
+#endif
+}
+struct OnASide {
+  int value;
+  __host__ __device__ explicit OnASide(int start) : value(start) {
+#ifdef __CUDA_ARCH__
+    value += 10;
+#endif
+  }
+  __host__ __device__ int number() const { return value + KB_SIDE; }
+};
+__device__ int square_of_side() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return 64;
+#else
+  return 0;
+#endif
+}
+
+__global__ void by_architecture(const int* x, int* out, double* sum) {
+#if __CUDA_ARCH__ >= 700
+  __shared__ int values[64];
+  values[threadIdx.x] = KB_READ(x + threadIdx.x);
+  __syncthreads();
+  out[threadIdx.x] = values[63 - threadIdx.x] * 1000 + side() * 100 + OnASide(5).number();
+  atomicAdd(sum, double(square_of_side()));
+#endif
+}
+
+KB_FEATURE(architecture_views) {
+  Buffer<int> x(make<int>(64, [](int i) { return i; })), out(64, -1);
+  Buffer<double> sum(1, 0);
+  by_architecture<<<1, 64>>>(x, out, sum);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(64, [](int i) { return (63 - i) * 1000 + 116; }));
+  KB_EXPECT(sum.read()[0] == 4096);
+  KB_EXPECT(side() == 2 && OnASide(5).number() == 7 && KB_SIDE == 2);
+}
+
 }  // namespace
