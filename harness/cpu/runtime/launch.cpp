@@ -2,6 +2,7 @@
 #include "launch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <map>
@@ -54,32 +55,68 @@ std::uint64_t thread_limit() {
   return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
 }
 
+/// How many blocks of a kernel fit on one multiprocessor.
+int resident_blocks(std::uint64_t threads, std::size_t shared_bytes) {
+  if (threads == 0 || threads > limits::threads_per_block) return 0;
+  const std::size_t by_threads = limits::threads_per_multiprocessor / ((threads + 31) / 32 * 32);
+  const std::size_t by_shared =
+      limits::shared_per_multiprocessor / (shared_bytes + limits::shared_reserved);
+  return static_cast<int>(
+      std::min<std::size_t>({by_threads, by_shared, limits::blocks_per_multiprocessor}));
+}
+
+std::string describe(const Kernel& kernel) {
+  return std::string("kernel ") + kernel.name + " (" + place(kernel.site) + ")";
+}
+
 /// OS threads that join the launching thread in running blocks.
 class Pool {
  public:
-  void run(Launch& launch, int workers) {
+  void run(Launch& launch) {
     // One launch at a time: streams are in order, and the helpers serve one launch.
     std::lock_guard one_at_a_time(launching_);
     {
       std::lock_guard lock(mutex_);
-      while (threads_ < workers - 1 && add_thread()) ++threads_;
       launch_ = &launch;
-      vacancies_ = workers - 1;
-      if (vacancies_ > 0) work_.notify_all();
+      ++launches_;
+      const bool all = launch.cooperative || launch.closure->kernel.blocks_wait;
+      open(all && resident(launch) ? launch.blocks() : std::min(launch.blocks(), thread_limit()));
+      watch_.notify_one();
     }
     Worker::mine().run(launch);
     std::unique_lock lock(mutex_);
+    launch_ = nullptr;
     vacancies_ = 0;  // whoever has not woken up by now is not needed
     done_.wait(lock, [&] { return inside_ == 0; });
   }
 
  private:
-  bool add_thread() {
+  /// True if a GPU could run all blocks at once, so that they may wait for each other.
+  static bool resident(const Launch& launch) {
+    // ThreadSanitizer has room for about 8,000 fibers.
+    return launch.blocks() <=
+               static_cast<unsigned>(limits::multiprocessors *
+                                     resident_blocks(launch.threads(), launch.dynamic_shared)) &&
+           (!lane_owns_fiber || launch.cooperative || launch.blocks() * launch.threads() <= 4096);
+  }
+
+  /// Lets so many workers run the launch together, the launching thread among them.
+  void open(std::uint64_t workers) {
+    if (!watched_) watched_ = start([this] { watch(); });
+    const int helpers = static_cast<int>(workers) - 1;
+    while (threads_ < helpers && start([this] { serve(); })) ++threads_;
+    vacancies_ = helpers - inside_;
+    launch_->crowded = workers > thread_limit();
+    if (vacancies_ > 0) work_.notify_all();
+  }
+
+  template <class Body>
+  static bool start(Body body) {
     try {
-      std::thread([this] { serve(); }).detach();
+      std::thread(body).detach();
       return true;
     } catch (const std::system_error&) {
-      return false;  // fewer threads do, only slower
+      return false;  // then with fewer
     }
   }
 
@@ -97,25 +134,46 @@ class Pool {
     }
   }
 
+  /// Notices launches whose blocks do not end. Blocks may wait for others that have not started, as
+  /// in a barrier that the program makes of atomics: these get OS threads of their own. Whatever
+  /// still runs much later is named, since it may never end.
+  [[noreturn]] void watch() {
+    constexpr std::chrono::milliseconds period(100), patience(10000);
+    std::uint64_t launch = 0, started = 0;
+    auto since = std::chrono::steady_clock::now();
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      watch_.wait(lock, [&] { return launch_ != nullptr; });
+      watch_.wait_for(lock, period, [] { return false; });
+      if (!launch_) continue;
+      const auto now = std::chrono::steady_clock::now();
+      if (launch != std::exchange(launch, launches_) || started != launch_->next) {
+        started = launch_->next;
+        since = now;
+      }
+      if (now - since >= 2 * period && started < launch_->blocks() && resident(*launch_)) {
+        launch_->closure->kernel.blocks_wait = true;
+        open(launch_->blocks());
+      }
+      if (now - since >= patience && now - since < patience + period)
+        report("warning: " + describe(launch_->closure->kernel) + " has been running for " +
+               std::to_string(patience / std::chrono::seconds(1)) +
+               " s without finishing a block; a loop that waits for a volatile variable which "
+               "another thread of the block sets does not end on the CPU");
+    }
+  }
+
   std::mutex launching_, mutex_;
-  std::condition_variable work_, done_;
+  std::condition_variable work_, done_, watch_;
   Launch* launch_ = nullptr;
+  std::uint64_t launches_ = 0;
   int threads_ = 0, vacancies_ = 0, inside_ = 0;
+  bool watched_ = false;
 };
 
 Pool& pool() {
   static auto* pool = new Pool;  // its threads live as long as the process
   return *pool;
-}
-
-/// How many blocks of a kernel fit on one multiprocessor.
-int resident_blocks(std::uint64_t threads, std::size_t shared_bytes) {
-  if (threads == 0 || threads > limits::threads_per_block) return 0;
-  const std::size_t by_threads = limits::threads_per_multiprocessor / ((threads + 31) / 32 * 32);
-  const std::size_t by_shared =
-      limits::shared_per_multiprocessor / (shared_bytes + limits::shared_reserved);
-  return static_cast<int>(
-      std::min<std::size_t>({by_threads, by_shared, limits::blocks_per_multiprocessor}));
 }
 
 struct Objection {
@@ -154,16 +212,11 @@ Objection check(const Kernel& kernel, const Configuration& c) {
   return {};
 }
 
-std::string describe(const Kernel& kernel) {
-  return std::string("kernel ") + kernel.name + " (" + place(kernel.site) + ")";
-}
-
 cudaError_t run_launch(const std::shared_ptr<Closure>& closure, const Configuration& c) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   Launch launch(c, closure);
-  const auto workers = c.cooperative ? c.blocks() : std::min(c.blocks(), thread_limit());
   DeviceMemory::Access access(DeviceMemory::instance());
-  pool().run(launch, static_cast<int>(workers));
+  pool().run(launch);
   auto blame = [&](cudaError_t error, const std::string& sentence) {
     if (sentence.empty() || launch.error != cudaSuccess) return;
     launch.error = error;

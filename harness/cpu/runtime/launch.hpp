@@ -42,7 +42,8 @@ struct Launch : Configuration {
 
   std::shared_ptr<Closure> closure;
   GridBarrier grid_barrier;
-  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> next{0};  ///< the block to be started next
+  std::atomic<bool> crowded{false};    ///< more OS threads run blocks than there are cores
   std::atomic<int> error{cudaSuccess};
 };
 

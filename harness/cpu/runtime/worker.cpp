@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "diagnostics.hpp"
@@ -173,6 +174,8 @@ void Worker::finish_lane() {
 }
 
 void Worker::yield() {
+  if (launch_->error.load(std::memory_order_relaxed) != cudaSuccess) abandon();
+  if (launch_->crowded.load(std::memory_order_relaxed)) std::this_thread::yield();
   if (ready_head_ == ready_tail_ && started_ == threads_) return;
   wake(lane_);
   // A fresh lane first: the ready ones may be spinning like the caller.

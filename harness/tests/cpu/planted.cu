@@ -137,6 +137,11 @@ __global__ void large_arrays(float* x) {
   x[threadIdx.x] = local[threadIdx.x] + local[49999] - 49999;
 }
 
+__global__ void endless(volatile float* x) {
+  while (x[0] != 1) {
+  }
+}
+
 __global__ void fill(float* x) { x[threadIdx.x] = threadIdx.x; }
 __global__ void divide(float* x, int zero) { x[threadIdx.x] = threadIdx.x / zero; }
 __global__ void absent_lane(float* x) {
@@ -167,6 +172,7 @@ void run(const char* name) {
   if (is("null_pointer")) null_pointer<<<1, n>>>(buffer);
   if (is("stack_overflow")) stack_overflow<<<1, 1>>>(buffer);
   if (is("large_arrays")) large_arrays<<<1, n>>>(buffer);
+  if (is("endless")) endless<<<1, n>>>(buffer);
   if (is("use_after_free")) {
     cudaFree(buffer);
     fill<<<1, n>>>(buffer);

@@ -117,6 +117,14 @@ TEST(Planted, CorrectKernelsAreSilent) {
   }
 }
 
+TEST(Planted, EndlessKernelIsNamed) {
+  const auto outcome = run_command("timeout 13 " + environment("KB_PLANTED") + " endless");
+  EXPECT_TRUE(
+      std::regex_search(last_report(outcome.output),
+                        std::regex("kernel endless \\(planted.cu:[0-9]+\\) has been running")))
+      << outcome.output;
+}
+
 TEST(Planted, DivergentBarrierIsAnErrorWhenStrict) {
   const auto outcome =
       run_command("KB_CPU_STRICT=1 " + environment("KB_PLANTED") + " divergent_barrier");

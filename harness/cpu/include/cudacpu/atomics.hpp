@@ -29,14 +29,22 @@ To bits(const From& from) {
   return to;
 }
 
+/// After an atomic that changed nothing: a loop of them may wait for another thread.
+inline void may_spin() {
+  static __thread unsigned count;
+  if (++count % 64 == 0) yield();
+}
+
 /// *address = update(*address) as one step; returns the old value.
 template <class T, class Update>
 T atomic_update(T* address, Update update) {
   auto* word = reinterpret_cast<Word<T>*>(address);
-  Word<T> old = __atomic_load_n(word, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(word, &old, bits<Word<T>>(T(update(bits<T>(old)))), true,
-                                      KB_ATOMIC_ORDER, __ATOMIC_ACQUIRE)) {
-  }
+  Word<T> old = __atomic_load_n(word, __ATOMIC_RELAXED), updated;
+  do {
+    updated = bits<Word<T>>(T(update(bits<T>(old))));
+  } while (
+      !__atomic_compare_exchange_n(word, &old, updated, true, KB_ATOMIC_ORDER, __ATOMIC_ACQUIRE));
+  if (updated == old) may_spin();
   return bits<T>(old);
 }
 
@@ -85,8 +93,12 @@ KB_LOAD(__ldg)
 KB_LOAD(__ldca)
 KB_LOAD(__ldcg)
 KB_LOAD(__ldcs)
-KB_LOAD(__ldcv)
 KB_LOAD(__ldlu)
+template <class T>
+T __ldcv(const T* address) {
+  kb::cpu::may_spin();
+  return *address;
+}
 #define KB_STORE(name)                            \
   template <class T>                              \
   void name(T* address, kb::cpu::Same<T> value) { \

@@ -61,6 +61,7 @@ struct Kernel {
   std::size_t closure_bytes;
   int dynamic_shared_limit;  ///< bytes; cudaFuncSetAttribute raises it
   int max_threads;           ///< of __launch_bounds__; 0 without
+  bool blocks_wait = false;  ///< its blocks have been seen to wait for each other
 };
 
 /// Storage for the closure of a kernel that is about to be launched; null while a kernel is only

@@ -343,4 +343,79 @@ KB_FEATURE(spin_lock_between_threads) {
   KB_EXPECT(value.read()[0] == 256);
 }
 
+// Barriers of the whole grid as programs write them; all blocks fit on a GPU at once.
+struct VolatileBarrier {
+  static __device__ void wait(unsigned* arrived, unsigned round) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(arrived, 1u);
+      while (*(volatile unsigned*)arrived < gridDim.x * round) {
+      }
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+struct AtomicBarrier {  // without __syncthreads(): every thread waits for itself
+  static __device__ void wait(unsigned* arrived, unsigned round) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    while (atomicAdd(arrived, 0u) < gridDim.x * blockDim.x * round) {
+    }
+    __threadfence();
+  }
+};
+
+template <class Barrier>
+__global__ void rotate_grid(int* values, unsigned* arrived, int rounds) {
+  const unsigned n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned round = 0;
+  for (int k = 0; k < rounds; ++k) {
+    const int next = ((volatile int*)values)[(i + 37) % n];
+    Barrier::wait(arrived, ++round);
+    ((volatile int*)values)[i] = next + 1;
+    Barrier::wait(arrived, ++round);
+  }
+}
+
+KB_FEATURE(grid_barrier_of_atomics) {
+  const int blocks = 6, threads = 64, rounds = 3, n = blocks * threads;
+  for (bool atomics : {false, true}) {
+#if defined(__SANITIZE_THREAD__)
+    if (!atomics) continue;  // for ThreadSanitizer a volatile variable orders nothing
+#endif
+    Buffer<int> values(make<int>(n, [](int i) { return i; }));
+    Buffer<unsigned> arrived(1, 0u);
+    if (atomics)
+      rotate_grid<AtomicBarrier><<<blocks, threads>>>(values, arrived, rounds);
+    else
+      rotate_grid<VolatileBarrier><<<blocks, threads>>>(values, arrived, rounds);
+    KB_LAUNCHED();
+    KB_EXPECT(values.read() == make<int>(n, [&](int i) { return (i + 37 * rounds) % n + rounds; }));
+  }
+}
+
+__global__ void producer_and_consumers(int* out) {
+  __shared__ int ready, value;
+  if (threadIdx.x == 0) ready = 0;
+  __syncthreads();
+  if (threadIdx.x == blockDim.x - 32) {  // of the last warp
+    value = 42;
+    __threadfence_block();
+    atomicExch(&ready, 1);
+  }
+  while (atomicAdd(&ready, 0) == 0) {
+  }
+  __threadfence_block();
+  out[threadIdx.x] = value;
+}
+
+KB_FEATURE(spin_within_a_block) {
+  Buffer<int> out(128, 0);
+  producer_and_consumers<<<1, 128>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(128, [](int) { return 42; }));
+}
+
 }  // namespace
