@@ -204,21 +204,41 @@ bool Wait::same_as(const Wait& other) const {
 
 void Worker::deadlock() {
   lane_ = -1;
-  std::string lines, summary;
+  struct Waiting {
+    Wait wait;
+    std::string threads;
+    int ranges;
+  };
+  std::vector<Waiting> places;
   for (int first = 0, end; first < threads_; first = end) {
-    const Wait& wait = waits_[first];
+    const Wait wait = waits_[first];
     for (end = first + 1; end < threads_ && wait.same_as(waits_[end]);) ++end;
     if (!wait.what) continue;
-    std::string line = end == first + 1 ? "thread " + std::to_string(first) + " waits"
-                                        : "threads " + std::to_string(first) + "-" +
-                                              std::to_string(end - 1) + " wait";
-    line += std::string(" in ") + wait.what;
+    std::string range = std::to_string(first);
+    if (end > first + 1) range += "-" + std::to_string(end - 1);
+    auto known = std::find_if(places.begin(), places.end(),
+                              [&](const Waiting& each) { return wait.same_as(each.wait); });
+    if (known == places.end()) {
+      places.push_back({wait, range, 1});
+    } else if (++known->ranges <= 4) {
+      known->threads += ", " + (known->ranges == 4 ? "..." : range);
+    }
+  }
+  // The summary is one sentence: the first places are enough to see who misses whom.
+  constexpr std::size_t most = 3;
+  std::string lines, summary;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto& [wait, threads, ranges] = places[i];
+    const bool several = threads.find_first_not_of("0123456789") != std::string::npos;
+    std::string line = (several ? "threads " : "thread ") + threads +
+                       (several ? " wait in " : " waits in ") + wait.what;
     if (wait.mask) line += " (mask " + hex(wait.mask) + ")";
     line += " at " + place(wait.site);
     lines += "  " + line + "\n";
-    // The summary is one sentence: the first places are enough to see who misses whom.
-    if (summary.size() < 400) summary += (summary.empty() ? "" : ", ") + line;
+    if (i < most) summary += (i ? ", " : "") + line;
   }
+  if (places.size() > most)
+    summary += " and others in " + std::to_string(places.size() - most) + " more ways";
   fault(cudaErrorLaunchTimeout,
         "deadlock: " + summary + ", and no other thread of the block can run", lines);
 }

@@ -81,6 +81,16 @@ __global__ void half_a_warp(float* x) {
   x[threadIdx.x] = value;
 }
 
+__global__ void half_of_each_warp(float* x) {
+  const unsigned lane = threadIdx.x % 32, tile = lane / 8;
+  float value = threadIdx.x;
+  if (lane % 2 == 0)
+    value += __shfl_down_sync(0xffu << 8 * tile, value, 2);
+  else
+    __syncthreads();
+  x[threadIdx.x] = value;
+}
+
 __global__ void divergent_barrier(float* x) {
   if (threadIdx.x < 64)
     __syncthreads();
@@ -163,6 +173,7 @@ void run(const char* name) {
   if (is("in_place_scan")) in_place_scan<<<1, n>>>(buffer);
   if (is("unsynchronised_sum")) unsynchronised_sum<<<1, n>>>(buffer);
   if (is("half_a_warp")) half_a_warp<<<1, n>>>(buffer);
+  if (is("half_of_each_warp")) half_of_each_warp<<<1, n>>>(buffer);
   if (is("divergent_barrier")) divergent_barrier<<<1, n>>>(buffer);
   if (is("misaligned_vector")) misaligned_vector<<<1, 8>>>(buffer);
   if (is("uninitialised_shared")) uninitialised_shared<<<1, n>>>(buffer);

@@ -46,6 +46,12 @@ const Bug bugs[] = {
      "deadlock: threads 0-15 wait in __shfl_down_sync.*planted.cu:[0-9]+, threads 16-127 wait in "
      "__syncthreads.*planted.cu:[0-9]+",
      "deadlock: threads 0-15", "deadlock: threads 0-15", "error cudaErrorLaunchTimeout"},
+    {"half_of_each_warp",
+     "deadlock: threads 0, 2, 4, ... wait in __shfl_down_sync\\(\\) \\(mask 0x000000ff\\) at "
+     "planted.cu:[0-9]+, threads 1, 3, 5, ... wait in __syncthreads\\(\\) at .* and others in 2 "
+     "more "
+     "ways, and no other thread of the block can run$",
+     "deadlock: threads 0, 2, 4", "deadlock: threads 0, 2, 4", "error cudaErrorLaunchTimeout"},
     {"divergent_barrier",
      "warning: divergent barrier: .*planted.cu:[0-9]+ and at planted.cu:[0-9]+",
      "warning: divergent barrier", "warning: divergent barrier", "0 of 128 values wrong"},
