@@ -82,6 +82,21 @@ TEST_F(CudaCheck, UnsupportedBecomesCompileErrorIfNvccRefuses) {
   EXPECT_EQ(record()["diagnostics"], "the check: error\n");
 }
 
+TEST_F(CudaCheck, NvccNeedNotHaveTheLibraryThatIsRefused) {
+  write("src/candidate.cu", good_candidate);
+  Words command = gxx_command();
+  command.insert(
+      command.begin(),
+      write_script("cu2cpp",
+                   "echo 'candidate.cu:1: unsupported on the CPU backend: CUTLASS'\nexit 3\n"));
+  const std::string check = write_script("check",
+                                         "case \"$*\" in *-rdc=true*) ;; *) exit 9 ;; esac\n"
+                                         "echo 'candidate.cu:1:10: fatal error: cutlass/cutlass.h: "
+                                         "No such file or directory'\nexit 1\n");
+  expect_recorded_failure(run(kb_cc(command, {"--cuda-check", check})), "unsupported");
+  EXPECT_EQ(record()["cuda_syntax"], "unchecked");
+}
+
 TEST_F(CudaCheck, ValidCudaThatOurSideCannotCompileIsUnsupported) {
   expect_recorded_failure(compile(1, 0), "unsupported");
   EXPECT_NE(record()["reason"].get<std::string>().find("nvcc accepts the source"),
