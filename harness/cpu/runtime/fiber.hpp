@@ -10,7 +10,7 @@ namespace kb::cpu {
 
 class Worker;
 
-/// ThreadSanitizer knows CUDA threads by their fiber: thread i of every block runs on fiber i.
+/// ThreadSanitizer knows CUDA threads by their fiber: each thread of a block has its own.
 #if defined(KB_SANITIZE_THREAD)
 inline constexpr bool lane_owns_fiber = true;
 #else

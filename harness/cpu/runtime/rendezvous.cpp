@@ -166,4 +166,9 @@ void yield() {
   if (Worker* worker = Worker::active(); worker && worker->in_lane()) worker->yield();
 }
 
+void may_spin() {
+  static __thread unsigned count = 0;
+  if (++count % 64 == 0) yield();
+}
+
 }  // namespace kb::cpu

@@ -51,7 +51,7 @@ void Worker::prepare_threads() {
   const dim3 block = launch_->block;
   threads_ = static_cast<int>(launch_->threads());
   // A fiber that a CUDA thread created would count as ordered behind that thread.
-  if (lane_owns_fiber) fiber_for(threads_ - 1);
+  while (lane_owns_fiber && static_cast<int>(fibers_.size()) <= threads_) make_fiber();
   if (block.x == shape_.x && block.y == shape_.y && block.z == shape_.z) return;
   shape_ = block;
   int i = 0;
@@ -65,6 +65,7 @@ void Worker::run_block(std::uint64_t number) {
   kb_cpu_blockIdx = {static_cast<unsigned>(number % grid.x),
                      static_cast<unsigned>(number / grid.x % grid.y),
                      static_cast<unsigned>(number / grid.x / grid.y)};
+  block_ = number;
   started_ = 0;
   running_ = threads_;
   for (int warp = 0; warp * 32 < threads_; ++warp) {
@@ -109,10 +110,9 @@ void Worker::make_fiber() {
 }
 
 Fiber& Worker::fiber_for(int lane) {
-  if (lane_owns_fiber) {
-    while (static_cast<int>(fibers_.size()) <= lane) make_fiber();
-    return *fibers_[lane];
-  }
+  // What one fiber does is in order for ThreadSanitizer. From block to block the fibers move on by
+  // one, so that at least threads of different blocks with the same index race.
+  if (lane_owns_fiber) return *fibers_[(lane + block_) % (threads_ + 1)];
   if (idle_.empty()) make_fiber();
   Fiber* fiber = idle_.back();
   idle_.pop_back();

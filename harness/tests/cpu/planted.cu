@@ -72,6 +72,10 @@ __global__ void in_place_scan(float* x) {
 
 __global__ void unsynchronised_sum(float* x) { x[0] += threadIdx.x; }
 
+__global__ void unsynchronised_blocks(float* x) {
+  x[threadIdx.x] = threadIdx.x + 0 * x[threadIdx.x];
+}
+
 __global__ void half_a_warp(float* x) {
   float value = threadIdx.x;
   if (threadIdx.x < 16)
@@ -172,6 +176,7 @@ void run(const char* name) {
   if (is("missing_second_barrier")) missing_second_barrier<<<1, n>>>(buffer);
   if (is("in_place_scan")) in_place_scan<<<1, n>>>(buffer);
   if (is("unsynchronised_sum")) unsynchronised_sum<<<1, n>>>(buffer);
+  if (is("unsynchronised_blocks")) unsynchronised_blocks<<<2, n>>>(buffer);
   if (is("half_a_warp")) half_a_warp<<<1, n>>>(buffer);
   if (is("half_of_each_warp")) half_of_each_warp<<<1, n>>>(buffer);
   if (is("divergent_barrier")) divergent_barrier<<<1, n>>>(buffer);

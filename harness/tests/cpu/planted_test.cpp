@@ -42,6 +42,7 @@ const Bug bugs[] = {
     {"missing_second_barrier", "", "", race, wrong},
     {"in_place_scan", "", "", race, wrong},
     {"unsynchronised_sum", "", "", race, ""},
+    {"unsynchronised_blocks", "", "", race, ""},
     {"half_a_warp",
      "deadlock: threads 0-15 wait in __shfl_down_sync.*planted.cu:[0-9]+, threads 16-127 wait in "
      "__syncthreads.*planted.cu:[0-9]+",

@@ -29,12 +29,6 @@ To bits(const From& from) {
   return to;
 }
 
-/// After an atomic that changed nothing: a loop of them may wait for another thread.
-inline void may_spin() {
-  static __thread unsigned count;
-  if (++count % 64 == 0) yield();
-}
-
 /// *address = update(*address) as one step; returns the old value.
 template <class T, class Update>
 T atomic_update(T* address, Update update) {

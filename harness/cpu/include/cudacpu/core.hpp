@@ -130,6 +130,8 @@ bool is_cooperative();
 bool in_kernel();
 /// Lets other threads of the block run; for spin loops.
 void yield();
+/// After an atomic that changed nothing: a loop of them may wait for another thread.
+void may_spin();
 /// Tells once per place that a shuffle read from a lane which takes no part.
 void warn_absent_source(unsigned lane, const char* what, Site site);
 [[noreturn]] void trap(const char* what, Site site);

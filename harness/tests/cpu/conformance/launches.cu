@@ -291,8 +291,10 @@ __global__ void __launch_bounds__(1 << 6, N >> 5 <= 1 ? 2 : 1) operators(int* ou
   __shared__ int a[N << 1], b[N >> 1][N >= 64 && N != 65 ? 33 : 1];
   __shared__ int c[N <= 32 || N == 64 ? 5 : 1];
   a[threadIdx.x] = int(sizeof a / sizeof(int));
-  b[0][0] = int(sizeof b / sizeof b[0]) * 100 + int(sizeof b[0] / sizeof(int));
-  c[0] = int(sizeof c / sizeof(int));
+  if (threadIdx.x == 0) {
+    b[0][0] = int(sizeof b / sizeof b[0]) * 100 + int(sizeof b[0] / sizeof(int));
+    c[0] = int(sizeof c / sizeof(int));
+  }
   __syncthreads();
   out[blockIdx.x * blockDim.x + threadIdx.x] = a[0] * 100000 + b[0][0] * 10 + c[0];
 }
