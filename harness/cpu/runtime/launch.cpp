@@ -51,8 +51,9 @@ std::string_view setting(const char* name) {
 
 std::uint64_t thread_limit() {
   static const int wanted = std::atoi(setting("KB_CPU_THREADS").data());
-  if (lane_owns_fiber) return 1;  // CUDA threads are TSan's fibers 0..1023 of one OS thread
-  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+  static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());  // reads a file
+  if (lane_owns_fiber) return 1;  // CUDA threads are TSan's fibers of one OS thread
+  return wanted > 0 ? wanted : cores;
 }
 
 /// How many blocks of a kernel fit on one multiprocessor.
@@ -81,7 +82,7 @@ class Pool {
       ++launches_;
       const bool all = launch.cooperative || launch.closure->kernel.blocks_wait;
       open(all && resident(launch) ? launch.blocks() : std::min(launch.blocks(), thread_limit()));
-      watch_.notify_one();
+      if (std::exchange(resting_, false)) watch_.notify_one();
     }
     Worker::mine().run(launch);
     std::unique_lock lock(mutex_);
@@ -143,9 +144,10 @@ class Pool {
     auto since = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);
     for (;;) {
-      watch_.wait(lock, [&] { return launch_ != nullptr; });
+      watch_.wait(lock, [&] { return !resting_; });
       watch_.wait_for(lock, period, [] { return false; });
-      if (!launch_) continue;
+      resting_ = launch_ == nullptr;
+      if (resting_) continue;
       const auto now = std::chrono::steady_clock::now();
       if (launch != std::exchange(launch, launches_) || started != launch_->next) {
         started = launch_->next;
@@ -168,7 +170,7 @@ class Pool {
   Launch* launch_ = nullptr;
   std::uint64_t launches_ = 0;
   int threads_ = 0, vacancies_ = 0, inside_ = 0;
-  bool watched_ = false;
+  bool watched_ = false, resting_ = true;  ///< whether watch() runs, and waits for a launch
 };
 
 Pool& pool() {
