@@ -135,7 +135,7 @@ KB_FEATURE(launch_untyped_pointers) {
   const void* untyped = (const void*)add_one;
   void (*typed)(int*, int) = with_shared<int>;
   void* of_typed = reinterpret_cast<void*>(typed);
-  const size_t bytes = 100 * 1024;
+  const size_t bytes = 64 * 1024;
   KB_CUDA(cudaFuncSetAttribute((void const*)with_shared<int>,
                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   KB_CUDA(cudaLaunchKernel(untyped, 1, 32, arguments, 0, nullptr));
