@@ -139,7 +139,7 @@ class Pool {
   /// in a barrier that the program makes of atomics: these get OS threads of their own. Whatever
   /// still runs much later is named, since it may never end.
   [[noreturn]] void watch() {
-    constexpr std::chrono::milliseconds period(100), patience(10000);
+    constexpr std::chrono::milliseconds period(100), patience(5000);
     std::uint64_t launch = 0, started = 0;
     auto since = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);

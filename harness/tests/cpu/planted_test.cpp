@@ -125,7 +125,7 @@ TEST(Planted, CorrectKernelsAreSilent) {
 }
 
 TEST(Planted, EndlessKernelIsNamed) {
-  const auto outcome = run_command("timeout 13 " + environment("KB_PLANTED") + " endless");
+  const auto outcome = run_command("timeout 8 " + environment("KB_PLANTED") + " endless");
   EXPECT_TRUE(
       std::regex_search(last_report(outcome.output),
                         std::regex("kernel endless \\(planted.cu:[0-9]+\\) has been running")))
