@@ -222,6 +222,7 @@ TEST_F(Compiler, SyntaxCheckRejectsInvalidCuda) {
       "void k(int* x) { *x = 1; }\nvoid f(int* x) { k<<<1, 1>>>(x); }\n",
       "__global__ void k(int* x) { *x = 1; }\nvoid f(int* x) { k(x); }\n",
       "__global__ int k(int* x) { return *x; }\n",
+      "__global__ void k(int* x) { __shared__ int s[1024 / warpSize]; *x = s[0] = 1; }\n",
       "__global__ void k() { throw 1; }\nvoid f() { k<<<1, 1>>>(); }\n",
   };
   for (const char* source : invalid) EXPECT_NE(check(source).exit_code, 0) << source;

@@ -19,6 +19,7 @@ extern __device__ const uint3 threadIdx;
 extern __device__ const uint3 blockIdx;
 extern __device__ const dim3 blockDim;
 extern __device__ const dim3 gridDim;
+extern __device__ const int warpSize;  // for nvcc no constant expression
 // What clang turns <<<...>>> into.
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared = 0,
                                                 cudaStream_t stream = nullptr);
@@ -33,8 +34,8 @@ KB_CPU_BUILTIN(uint3, threadIdx);
 KB_CPU_BUILTIN(uint3, blockIdx);
 KB_CPU_BUILTIN(dim3, blockDim);
 KB_CPU_BUILTIN(dim3, gridDim);
-#endif
 inline constexpr int warpSize = 32;
+#endif
 
 #pragma GCC visibility push(default)
 namespace kb::cpu {
