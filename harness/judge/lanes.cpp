@@ -54,14 +54,21 @@ size_t position(const Json& gpu, const Json& gpus) {
 
 // Judge and runners each get a core of their own, as far from those of another GPU's bench as there
 // are cores: a thread that migrates is late by more than the differences that are to be seen.
-void pin_cores(size_t gpu, RunnerOptions& reference, RunnerOptions& candidate) {
-  static const std::vector<int> cpus = allowed_cpus();
+struct Cores {
+  int judge, reference, candidate;
+};
+
+const std::vector<int>& all_cores() {
+  static const std::vector<int> cores = allowed_cpus();
+  return cores;
+}
+
+std::optional<Cores> choose_cores(size_t gpu) {
   constexpr size_t each = 3;
-  if (is_functional() || cpus.size() < each + 1) return;
-  const size_t first = 1 + gpu * each % (cpus.size() - each);
-  pin_to(cpus[first]);
-  reference.cpu = cpus[first + 1];
-  candidate.cpu = cpus[first + 2];
+  const std::vector<int>& cores = all_cores();
+  if (is_functional() || cores.size() < each + 1) return std::nullopt;
+  const size_t first = 1 + gpu * each % (cores.size() - each);
+  return Cores{cores[first], cores[first + 1], cores[first + 2]};
 }
 
 // The blocks go to the JSON file; the console gets one line per lane from the program.
@@ -208,7 +215,14 @@ std::string Lanes::start_pair(const Chain& chain) {
     reference.who = "the reference module";
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
-  pin_cores(gpu_position_, reference, candidate);
+  const std::optional<Cores> cores = choose_cores(gpu_position_);
+  if (cores) {
+    reference.cpu = cores->reference;
+    candidate.cpu = cores->candidate;
+    // Threads that start now, one for what each runner prints, must not wake up on the judge's
+    // core.
+    pin_to(all_cores());
+  }
   {
     const auto phase = phases_.in("start");
     duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next
@@ -220,6 +234,7 @@ std::string Lanes::start_pair(const Chain& chain) {
     candidate_->load();
   }
   const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
+  if (cores) pin_to({cores->judge});  // CUDA has started its threads, too
   duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
   tolerances_ = duel_->tolerances();
@@ -286,6 +301,7 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
     keep_first(faster_on_stream(timed[0]->call_seconds(), timed[1]->call_seconds()));
   }
   duel_.reset();
+  candidate_.reset();
   // On the CPU the machine's other work is in all times.
   return is_functional() ? std::nullopt : found;
 }
@@ -307,14 +323,18 @@ void Lanes::run_pair(std::span<const std::unique_ptr<Chain>> chains) {
                                      [](const Chain* chain) { return is_stalled(chain->stalled); });
     const std::optional<Suspicion> suspicion = end_pair(timed);
     if (!suspicion) return;
-    if (attempt == attempts && stalled) {
+    // Nor does it help to start the third pair of processes then.
+    if (attempt > 1 && stalled) {
       throw std::runtime_error(
           "cores are taken away from what is timed, so nobody can tell whether the candidate "
           "cheats (" +
           suspicion->evidence + "); run it again when nothing else uses this machine");
     }
     if (attempt == attempts) throw Decided(Verdict::cheat, suspicion->evidence);
-    for (Chain* chain : timed) chain->start_again(suspicion->name);
+    for (Chain* chain : timed) {
+      if (chain->pair == 1) report_.erase(chain->lane);
+      chain->start_again(suspicion->name);
+    }
   }
 }
 
@@ -341,9 +361,10 @@ bool Lanes::run_chain(Chain& chain) {
     missing_[chain.lane] = why;
     return false;
   }
+  missing_.erase(chain.lane);  // of an attempt that was thrown away
   run_blocks(chain);
   const bool undecided = speedup_verdict(chain.pairing.interval(), 1.0) == "UNDECIDED";
-  if (undecided && chain.pair == 1 && !is_functional()) {
+  if (undecided && chain.pairing.more_would_tell() && chain.pair == 1 && !is_functional()) {
     if (!chain.anomalies.empty()) chain.redone.push_back(chain.anomalies);
     chain.pairing = Pairing(longer(policy(chain.pair)));
     chain.second_look = true;
@@ -370,6 +391,8 @@ void Lanes::run_blocks(Chain& chain) const {
     chain.stalled = protocol::polling().stalled_since(polled);
     chain.anomalies = find_anomalies(chain.pairing, chain.before, chain.after, chain.stalled);
     if (chain.anomalies.empty() || attempt == attempts) return;
+    // A host that takes cores away goes on doing so for minutes.
+    if (is_stalled(chain.stalled) && attempt > 1) return;
     chain.redone.push_back(chain.anomalies);
     chain.pairing = fresh;
   }
@@ -490,7 +513,7 @@ void Lanes::pool() {
 
 std::string Lanes::end() {
   if (reference_) reference_->end();
-  if (candidate_ && duel_) {  // the last pair was not brought to its end
+  if (candidate_) {  // the last pair was not brought to its end
     candidate_->end();
     printed_ += candidate_->output();
   }

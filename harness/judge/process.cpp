@@ -148,7 +148,7 @@ ChildProcess::ChildProcess(const Options& options) {
   pid_ = SpawnPlan(options, input.get()).start(options);
   living().insert(pid_);
   // Before it has threads of its own: it is only now being loaded.
-  if (options.cpu) pin_to(*options.cpu, pid_);
+  if (options.cpu) pin_to({*options.cpu}, pid_);
   try {
     reader_ = std::thread([this] { hear(); });
   } catch (...) {
@@ -238,10 +238,10 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-void pin_to(int cpu, pid_t process) {
+void pin_to(const std::vector<int>& cpus, pid_t process) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
   sched_setaffinity(process, sizeof set, &set);
 }
 

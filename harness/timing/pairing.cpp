@@ -51,4 +51,9 @@ Interval Pairing::interval() const {
   return {std::exp(centre - low), std::exp(centre + high)};
 }
 
+bool Pairing::more_would_tell() const {
+  const Interval within = signed_rank_interval(log_ratios(), policy_.confidence);
+  return (within.high - within.low) / 2 > policy_.pair_half_width;
+}
+
 }  // namespace kb

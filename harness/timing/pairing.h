@@ -45,6 +45,8 @@ class Pairing {
   /// what differs between pairs of processes.
   double speedup() const;
   Interval interval() const;
+  /// Whether noise of the blocks is the larger part of the interval, so that more of them help.
+  bool more_would_tell() const;
   double confidence() const { return policy_.confidence; }
   std::vector<double> log_ratios() const;
 

@@ -56,7 +56,7 @@ def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
             found = line["lanes"][lane]
             run, task = line["candidate"].rsplit(".level", 1)
             if line.get("reference"):
-                repeated[task, line["gpu"]].append(found)
+                repeated[line["candidate"], line["gpu"]].append(found)
             else:
                 (same[task] if line["identical"] else slowed[run]).append(found)
         lanes[lane] = {
@@ -99,7 +99,7 @@ def _repeated(groups: dict[tuple[str, str], list[dict[str, Any]]]) -> dict[str, 
             others = math.exp((sum(logs) - own) / (len(runs) - 1))
             covered.append(run["ci_lo"] <= others <= run["ci_hi"])
     return {
-        "tasks": len({task for task, _ in groups}),
+        "tasks": len({candidate.rsplit(".level", 1)[1] for candidate, _ in groups}),
         **_decided([run for runs in groups.values() for run in runs]),
         **_variations(groups.values()),
         "covered": statistics.fmean(covered) if covered else None,

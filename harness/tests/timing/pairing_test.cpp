@@ -62,6 +62,17 @@ TEST(Pairing, ReportsTheMedianOfEachArm) {
   EXPECT_DOUBLE_EQ(pairing.candidate_seconds(), 20);
 }
 
+TEST(Pairing, MoreBlocksTellNothingWhereProcessesDifferMore) {
+  Pairing noisy({.pair_half_width = 0.007}), calm({.pair_half_width = 0.007});
+  for (int i = 0; i < 12; ++i) {
+    const double off = (i % 3 - 1) * 0.05;
+    noisy.add({1, std::exp(off), std::exp(off), 1});
+    calm.add({1, std::exp(off / 100), std::exp(off / 100), 1});
+  }
+  EXPECT_TRUE(noisy.more_would_tell());
+  EXPECT_FALSE(calm.more_would_tell());
+}
+
 // Whether the interval lies above or below 1 must not change when it stops.
 TEST(Pairing, DoesNotStopOnTheVerdict) {
   std::mt19937_64 rng(11);
