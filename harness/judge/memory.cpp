@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "judge/expectation.h"
@@ -79,6 +81,12 @@ std::optional<Group> next_to_halve(const Task& task, const SizeBytes& sizes) {
   return best;
 }
 
+Decided does_not_fit(int64_t needed, const std::string& whose, int64_t available) {
+  return Decided(Verdict::skipped, "judging at full size needs " + std::to_string(needed >> 20) +
+                                       " MiB of " + whose + " memory, " +
+                                       std::to_string(available >> 20) + " MiB are free");
+}
+
 }  // namespace
 
 int64_t peak_bytes(const Task& task, const SizeBytes& sizes) {
@@ -95,18 +103,42 @@ int64_t sliced_peak_bytes(const Task& task, const SizeBytes& sizes, const Slicin
   return 2 * bytes.given + 3 * bytes.outputs + slicing.bytes(task, sizes) + 2 * gib;
 }
 
-OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t available) {
+int64_t host_bytes(const Task& task, const SizeBytes& sizes) {
+  const Footprint bytes = footprint(task, sizes);
+  // Inputs in fp64 (2x); output, library, oracle (2x), fp64 intermediate (2x).
+  return 2 * bytes.given + 6 * bytes.outputs + gib;
+}
+
+int64_t free_host_bytes() {
+  std::ifstream facts("/proc/meminfo");
+  for (std::string name, unit, line; std::getline(facts, line);) {
+    int64_t kilobytes = 0;
+    if (std::istringstream(line) >> name >> kilobytes && name == "MemAvailable:") {
+      return kilobytes << 10;
+    }
+  }
+  return 0;
+}
+
+OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t available,
+                       int64_t host_available) {
   const int64_t whole = peak_bytes(task, sizes);
   if (whole <= available / 4 * 3) return {};
-  const auto slicing = Slicing::find(task);
-  const int64_t least = slicing ? sliced_peak_bytes(task, sizes, *slicing)
-                                : whole - 2 * footprint(task, sizes).outputs;
-  if (slicing && least <= available) return {.slicing = slicing};
+  const Footprint bytes = footprint(task, sizes);
+  if (const auto slicing = Slicing::find(task)) {
+    const int64_t least = sliced_peak_bytes(task, sizes, *slicing);
+    if (least <= available) return {.slicing = slicing};
+    if (whole <= available) return {};
+    throw does_not_fit(least, "device", available);
+  }
   if (whole <= available) return {};
-  if (!slicing && least <= available) return {.on_host = true};
-  throw Decided(Verdict::skipped, "judging at full size needs " + std::to_string(least >> 20) +
-                                      " MiB of device memory, " + std::to_string(available >> 20) +
-                                      " MiB are free");
+  if (whole - 2 * bytes.outputs <= available) return {.on_host = true};
+  // Shared and private inputs; output and what it is compared with, or the library at work.
+  const int64_t least = 2 * bytes.given + 3 * bytes.outputs + gib;
+  if (least > available) throw does_not_fit(least, "device", available);
+  const int64_t host = host_bytes(task, sizes);
+  if (host > host_available) throw does_not_fit(host, "the host's", host_available);
+  return {.on_host = true, .oracle_on_host = true};
 }
 
 bool accepts(const Task& task, const SizeBytes& sizes) {

@@ -16,11 +16,18 @@ int64_t peak_bytes(const Task& task, const SizeBytes& sizes);
 /// The same with the oracle in slices.
 int64_t sliced_peak_bytes(const Task& task, const SizeBytes& sizes, const Slicing& slicing);
 
+/// Bytes of the host's memory that an oracle takes which is computed there.
+int64_t host_bytes(const Task& task, const SizeBytes& sizes);
+/// Bytes of the host's memory that can be had.
+int64_t free_host_bytes();
+
 /// How to compare outputs at these sizes in `available` bytes of device memory. The oracle is
 /// sliced where the whole would take more than three quarters, since the estimate does not know how
-/// many intermediates an operator has.
+/// many intermediates an operator has. What cannot be sliced moves to the host's memory, first the
+/// other outputs, then the oracle.
 /// @throws Decided (skipped, with both numbers) if there is no way
-OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t available);
+OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t available,
+                       int64_t host_available = free_host_bytes());
 
 /// Does the reference run at these (small) sizes and return what is declared?
 bool accepts(const Task& task, const SizeBytes& sizes);

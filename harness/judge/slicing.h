@@ -45,6 +45,7 @@ class Slicing {
 struct OraclePlan {
   std::optional<Slicing> slicing;  ///< of the oracle; none: it is computed as a whole
   bool on_host = false;            ///< the other outputs wait in the host's memory meanwhile
+  bool oracle_on_host = false;     ///< and it is computed there
 };
 
 }  // namespace kb
