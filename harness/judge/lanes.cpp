@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "device/gpu_state.h"
@@ -291,10 +292,10 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
   candidate_->end();
   printed_ += candidate_->output();
   // The last first, which is the graph: its memory is free then for the units on the stream.
-  for (auto it = timed.rbegin(); it != timed.rend(); ++it) {
-    const double beside = (*it)->pairing.reference_seconds();
-    const double alone = duel_->reference_alone((*it)->mode, samples);
-    if ((*it)->pair == 1) report_[(*it)->lane]["reference_beside"] = beside / alone;
+  for (const Chain* chain : timed | std::views::reverse) {
+    const double beside = chain->pairing.reference_seconds();
+    const double alone = duel_->reference_alone(chain->mode, samples);
+    if (chain->pair == 1) report_[chain->lane]["reference_beside"] = beside / alone;
     keep_first(slows_reference(beside, alone));
   }
   if (timed.size() == 2) {  // eager and graph, the only lanes that share a pair

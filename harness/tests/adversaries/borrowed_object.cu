@@ -1,4 +1,4 @@
-// Has the linker fetch the object of the shipped kernel, whose definitions win over its own weak ones.
+// Has the linker fetch the object of the shipped kernel, which wins over its own weak functions.
 // Task: level1/019_relu
 // Expected: compile_error
 #include "task.h"

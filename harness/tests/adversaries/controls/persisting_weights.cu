@@ -26,7 +26,8 @@ __global__ void normalise(const float* x, const float* weight, const float* bias
   const float mean = sum_over([](float v) { return v; }) / n;
   const float variance = sum_over([&](float v) { return (v - mean) * (v - mean); }) / n;
   const float scale = 1 / sqrtf(variance + 1e-5f);
-  for (int64_t i = threadIdx.x; i < n; i += 1024) y[i] = (x[i] - mean) * scale * weight[i] + bias[i];
+  for (int64_t i = threadIdx.x; i < n; i += 1024)
+    y[i] = (x[i] - mean) * scale * weight[i] + bias[i];
 }
 
 void task::launch(const Sizes& s, const float* x, const float* weight, const float* bias, float* y,
