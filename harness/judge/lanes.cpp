@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "device/gpu_state.h"
@@ -292,7 +291,7 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
   candidate_->end();
   printed_ += candidate_->output();
   // The last first, which is the graph: its memory is free then for the units on the stream.
-  for (const Chain* chain : timed | std::views::reverse) {
+  for (const Chain* chain : std::vector(timed.rbegin(), timed.rend())) {
     const double beside = chain->pairing.reference_seconds();
     const double alone = duel_->reference_alone(chain->mode, samples);
     if (chain->pair == 1) report_[chain->lane]["reference_beside"] = beside / alone;
