@@ -4,6 +4,7 @@
 #include <cctype>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,13 +102,33 @@ bool belongs_to_cuda(std::string_view name) {
          in_cuda_namespace(name);
 }
 
+// Beside expf(), math.h of glibc declares a function of the library's own, __expf(), and so for
+// each. A kernel that names one means CUDA's, and those that CUDA has are macros of the headers
+// here.
+std::set<std::string> private_math(const Source& source) {
+  const std::vector<Token>& tokens = source.tokens;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    const bool is_function =
+        token.kind == Kind::identifier && !token.text.starts_with("__") && tokens[i + 1].is("(");
+    if (token.system && is_function && source.files[token.file].ends_with("/bits/mathcalls.h"))
+      names.insert("__" + std::string(token.text));
+  }
+  return names;
+}
+
 }  // namespace
 
 void refuse_unsupported_names(const Source& source) {
   const std::vector<Token>& tokens = source.tokens;
+  const std::set<std::string> private_names = private_math(source);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     if (token.system || token.kind != Kind::identifier) continue;
+    const bool called = i + 1 < tokens.size() && tokens[i + 1].is("(");
+    if (called && private_names.contains(std::string(token.text)))
+      throw Unsupported(source, token, std::string(token.text));
     const bool in_cub = i >= 2 && tokens[i - 1].is("::") && tokens[i - 2].is("cub");
     const std::string_view what =
         in_cub ? find(cub_members, token.text) : find(identifiers, token.text);

@@ -177,6 +177,19 @@ TEST_F(Compiler, RefusesUnknownNamesThatAreCudas) {
   }
 }
 
+TEST_F(Compiler, TakesNoPrivateFunctionOfTheCLibraryForCudas) {
+  expect_refused("__global__ void k(float* x) {\n  *x = __log1pf(*x);\n}\n", "k.cu:2",
+                 "__log1pf\n");
+  expect_refused("__global__ void k(double* x) { *x = __exp(*x); }\n", "k.cu:1", "__exp\n");
+  for (const std::string& valid :
+       {"__global__ void k(float* x) { *x = __logf(__expf(__cosf(*x))); }\n",
+        "struct __attribute__((aligned(16))) Four { float x[4]; };\n",
+        "__device__ float f(float __x, int __n) { return __x * (__n); }\n"}) {
+    const Outcome outcome = compile(valid);
+    EXPECT_EQ(outcome.exit_code, 0) << valid << outcome.output;
+  }
+}
+
 TEST_F(Compiler, LeavesNamesAloneThatOnlyLookLikeCub) {
   EXPECT_EQ(compile("struct DeviceReduce {};\nDeviceReduce mine;\n").exit_code, 0);
 }
