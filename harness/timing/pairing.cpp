@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace kb {
+namespace {
+
+double half_width(const Interval& interval) { return (interval.high - interval.low) / 2; }
+
+}  // namespace
 
 double Block::log_ratio() const {
   return (std::log(a1) + std::log(a2) - std::log(b1) - std::log(b2)) / 2;
@@ -18,8 +23,14 @@ bool Pairing::converged() const {
   const int count = static_cast<int>(blocks_.size());
   if (count < policy_.min_blocks) return false;
   if (count >= policy_.max_blocks || seconds_ >= policy_.max_seconds) return true;
-  const Interval log_interval = signed_rank_interval(log_ratios(), policy_.confidence);
-  return (log_interval.high - log_interval.low) / 2 <= policy_.half_width;
+  return half_width(within()) <= policy_.half_width;
+}
+
+Interval Pairing::within() const { return signed_rank_interval(log_ratios(), policy_.confidence); }
+
+double Pairing::between_pairs() const {
+  return std::hypot(policy_.pair_half_width, policy_.pair_seconds / reference_seconds(),
+                    policy_.pair_seconds / candidate_seconds());
 }
 
 std::vector<double> Pairing::log_ratios() const {
@@ -43,17 +54,12 @@ double Pairing::candidate_seconds() const {
 double Pairing::speedup() const { return std::exp(hodges_lehmann(log_ratios())); }
 
 Interval Pairing::interval() const {
-  const std::vector<double> logs = log_ratios();
-  const Interval within = signed_rank_interval(logs, policy_.confidence);
-  const double centre = hodges_lehmann(logs);
-  const double low = std::hypot(centre - within.low, policy_.pair_half_width);
-  const double high = std::hypot(within.high - centre, policy_.pair_half_width);
+  const double centre = hodges_lehmann(log_ratios());
+  const double low = std::hypot(centre - within().low, between_pairs());
+  const double high = std::hypot(within().high - centre, between_pairs());
   return {std::exp(centre - low), std::exp(centre + high)};
 }
 
-bool Pairing::more_would_tell() const {
-  const Interval within = signed_rank_interval(log_ratios(), policy_.confidence);
-  return (within.high - within.low) / 2 > policy_.pair_half_width;
-}
+bool Pairing::more_would_tell() const { return half_width(within()) > between_pairs(); }
 
 }  // namespace kb

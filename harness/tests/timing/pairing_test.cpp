@@ -63,7 +63,7 @@ TEST(Pairing, ReportsTheMedianOfEachArm) {
 }
 
 TEST(Pairing, MoreBlocksTellNothingWhereProcessesDifferMore) {
-  Pairing noisy({.pair_half_width = 0.007}), calm({.pair_half_width = 0.007});
+  Pairing noisy({}), calm({});
   for (int i = 0; i < 12; ++i) {
     const double off = (i % 3 - 1) * 0.05;
     noisy.add({1, std::exp(off), std::exp(off), 1});
@@ -71,6 +71,22 @@ TEST(Pairing, MoreBlocksTellNothingWhereProcessesDifferMore) {
   }
   EXPECT_TRUE(noisy.more_would_tell());
   EXPECT_FALSE(calm.more_would_tell());
+}
+
+// A process that adds a few microseconds to each of its units decides short ones, not long ones.
+TEST(Pairing, ShortUnitsHaveWiderIntervals) {
+  const PairingPolicy policy{.pair_half_width = 0.003, .pair_seconds = 20e-6};
+  Pairing brief(policy), long_candidate(policy), both_long(policy);
+  for (int i = 0; i < 12; ++i) {
+    brief.add({1e-3, 1e-3, 1e-3, 1e-3});
+    long_candidate.add({1e-3, 1, 1, 1e-3});
+    both_long.add({1, 1, 1, 1});
+  }
+  EXPECT_NEAR(std::log(brief.interval().high), std::hypot(0.003, 0.02, 0.02), 1e-6);
+  EXPECT_NEAR(std::log(long_candidate.interval().high / long_candidate.speedup()),
+              std::hypot(0.003, 0.02), 1e-4);
+  EXPECT_NEAR(std::log(both_long.interval().high), 0.003, 1e-4);
+  EXPECT_NEAR(both_long.interval().low * both_long.interval().high, 1, 1e-9);
 }
 
 // Whether the interval lies above or below 1 must not change when it stops.
