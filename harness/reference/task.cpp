@@ -3,6 +3,16 @@
 
 namespace kb {
 
+void Task::settle(const SizeBytes& sizes, const std::vector<Tensor>& given) const {
+  if (!settle_weights) return;
+  const std::vector<TensorSpec> specs = this->given(sizes);
+  std::vector<Tensor> weights;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].role == Role::weight) weights.push_back(given.at(i));
+  }
+  settle_weights(sizes, weights);
+}
+
 std::vector<TensorSpec> Task::given(const SizeBytes& sizes) const {
   std::vector<TensorSpec> specs = tensors(sizes);
   std::erase_if(specs, [](const TensorSpec& spec) {

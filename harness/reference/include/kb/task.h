@@ -51,6 +51,23 @@ struct Task {
     return std::move(*this);
   }
 
+  /// Empty for almost all tasks: what upstream's module does with its weights when it is moved to a
+  /// device, and not in forward(). May replace what a tensor holds (set_()), not its values.
+  std::function<void(const SizeBytes&, const std::vector<Tensor>& weights)> settle_weights;
+
+  /// Declares settle_weights: `return define(...).settling(settle)` with a function of the task's
+  /// Sizes and its weights in the order of tensors().
+  template <class Sizes>
+  Task settling(void (*settle)(const Sizes&, const std::vector<Tensor>&)) && {
+    settle_weights = [settle](const SizeBytes& sizes, const std::vector<Tensor>& weights) {
+      settle(sizes_from<Sizes>(sizes), weights);
+    };
+    return std::move(*this);
+  }
+
+  /// Settles the weights among what reference() is going to take.
+  void settle(const SizeBytes& sizes, const std::vector<Tensor>& given) const;
+
   /// What reference() takes at these sizes: the inputs, then the weights.
   std::vector<TensorSpec> given(const SizeBytes& sizes) const;
   /// Default values of what reference() takes, in its order.
