@@ -19,13 +19,18 @@ at::Tensor SharedTensor::slot(int64_t index) const {
 
 void SharedTensor::poison() { memory_.fill_(0xFF); }
 
-void SharedTensor::poison_slot(int64_t index) const { bytes_of(index).fill_(0xFF); }
+// In words where the size allows, for speed: all bits set reads as -1.
+bool SharedTensor::is_words() const { return spec_.bytes() % 8 == 0; }
+
+void SharedTensor::poison_slot(int64_t index) const {
+  const at::Tensor bytes = bytes_of(index);
+  is_words() ? bytes.view(at::kLong).fill_(-1) : bytes.fill_(0xFF);
+}
 
 bool SharedTensor::is_poisoned(int64_t index) const {
   const at::Tensor bytes = bytes_of(index);
-  // In words where the size allows, for speed: all bits set reads as -1.
-  if (spec_.bytes() % 8 == 0) return bytes.view(at::kLong).eq(-1).all().item<bool>();
-  return bytes.eq(0xFF).all().item<bool>();
+  const at::Tensor same = is_words() ? bytes.view(at::kLong).eq(-1) : bytes.eq(0xFF);
+  return same.all().item<bool>();
 }
 
 int64_t SharedTensor::damaged_guard_bytes() const {

@@ -36,6 +36,7 @@ class SharedTensor {
  protected:
   SharedTensor(TensorSpec spec, int64_t slots);
   at::Tensor bytes_of(int64_t index) const;
+  bool is_words() const;
 
   TensorSpec spec_;
   int64_t slots_;
