@@ -77,7 +77,7 @@ void Duel::set_calls(int64_t calls) {
   work_->refill_weights(inputs_, rng_);
   for (int64_t s = 0; s < slots; ++s) work_->refill_slot(s, inputs_, rng_);
   memory_.finish();
-  candidate_.prepare();
+  for (RunnerSession* runner : {&reference_, &candidate_}) runner->prepare();
 }
 
 std::string Duel::select(LaunchMode mode) {
@@ -135,15 +135,13 @@ double Duel::unit(RunnerSession& runner, Range range) {
   runner.wake();  // or the first call would pay for the device's change of processes
   const bool candidate = &runner == &candidate_;
   const auto phase = phases_.in(candidate ? "candidate" : "reference");
-  const auto start = Clock::now();
   const protocol::Answer answer =
       mode_ == LaunchMode::graph ? runner.replay() : runner.run(range.first, range.count);
-  const double seconds = seconds_since(start);
   if (range.count == calls_) {
     stream_seconds_[candidate ? 1 : 0].push_back(1e-3 * answer.event_ms);
     if (candidate) beside_seconds_.push_back(1e-3 * answer.beside_ms);
   }
-  return seconds;
+  return runner.seconds();
 }
 
 // By time, not by count: clocks and libraries settle over milliseconds, not over calls.

@@ -170,8 +170,10 @@ protocol::Answer RunnerSession::replay() { return call(Op::replay, options_.call
 protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
   doing_ = words(op);
   page_.request.op = op;
+  asked_ = std::chrono::steady_clock::now();
   protocol::publish(page_.go, ++number_);
   await(number_, timeout);
+  answered_ = std::chrono::steady_clock::now();
   const protocol::Answer answer = page_.answer;
   const std::string message = bounded(answer.message, sizeof answer.message);
   const std::string kernel = bounded(answer.kernel, sizeof answer.kernel);

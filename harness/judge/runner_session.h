@@ -47,7 +47,8 @@ class RunnerSession {
   void load();
   /// Hands over sizes and tensors. @throws Decided
   void bind(const Task& task, const SizeBytes& sizes, const std::vector<protocol::Tensor>& tensors);
-  /// Has the candidate's prepare() called, if there is one. @throws Decided
+  /// The weights have new values: has the candidate's prepare() called, if there is one, or the
+  /// reference settle its weights. @throws Decided
   void prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
@@ -56,6 +57,9 @@ class RunnerSession {
   protocol::Answer replay();
   /// Has the device turn to the runner's process, which takes 0.1 ms after another one's turn.
   void wake();
+
+  /// Seconds from the last request to its answer, without what the judge does before and after.
+  double seconds() const { return std::chrono::duration<double>(answered_ - asked_).count(); }
 
   /// Looks at what code the runner has in memory. Between two calls, outside of any timing.
   /// @throws Decided if there is a library that the candidate may not use
@@ -76,6 +80,7 @@ class RunnerSession {
   protocol::Page& page_;
   std::unique_ptr<ChildProcess> process_;
   uint32_t number_ = 0;
+  std::chrono::steady_clock::time_point asked_, answered_;
   bool loaded_ = false;
   std::string isolation_;
   std::vector<std::string> trusted_code_;  ///< files mapped before the candidate was loaded

@@ -30,7 +30,7 @@ enum class Op : uint32_t {
   report,   ///< say which layers of isolation hold; asked while nothing untrusted is loaded
   load,     ///< load the candidate; from here on the runner is not trusted
   bind,     ///< open the buffers of `tensors`, forget the earlier ones
-  prepare,  ///< call prepare() with the weights, if the candidate has one
+  prepare,  ///< the weights have new values: call prepare(), if the candidate has one
   run,      ///< call launch() on slots [first_slot, first_slot + slots), in order, and wait
   capture,  ///< record the same calls as one graph
   replay,   ///< launch the recorded graph and wait
@@ -79,7 +79,7 @@ struct Answer {
   float event_ms;   ///< a run or replay by events on the runner's stream; for diagnosis only
   float beside_ms;  ///< how long the device went on after the runner's stream was done
   char message[max_message];
-  char kernel[max_message];  ///< the last kernel launched, if known
+  char kernel[max_message];  ///< the last kernel launched before something failed, if known
 };
 
 struct Page {

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 
 #include "protocol/futex.h"
 
@@ -17,9 +16,19 @@ void copy_text(char* to, size_t size, const std::string& from) {
   std::snprintf(to, size, "%s", from.c_str());
 }
 
-void write_failure(Answer& answer, const Failure& failure) {
+// What is left of an earlier answer's texts lies behind their ends. Little is written: the judge's
+// clock is running.
+void clear(Answer& answer) {
+  answer.status = Status::ok;
+  answer.layers_wanted = answer.layers_held = 0;
+  answer.event_ms = answer.beside_ms = 0;
+  answer.message[0] = answer.kernel[0] = '\0';
+}
+
+void write_failure(Answer& answer, const Failure& failure, const std::string& kernel) {
   answer.status = failure.status;
   copy_text(answer.message, sizeof answer.message, failure.what());
+  copy_text(answer.kernel, sizeof answer.kernel, kernel);
 }
 
 void write_times(Answer& answer, const OwnTimes& times) {
@@ -80,21 +89,20 @@ void serve(Page& page, Executor& executor) {
   while (true) {
     number = next_request(page, number);
     Answer& answer = page.answer;
-    std::memset(&answer, 0, sizeof answer);
+    clear(answer);
     try {
       act(page.request, answer, executor);
     } catch (const Failure& failure) {
-      write_failure(answer, failure);
+      write_failure(answer, failure, executor.last_kernel());
     }
-    copy_text(answer.kernel, sizeof answer.kernel, executor.last_kernel());
     publish(page.done, number);
   }
 }
 
 void refuse(Page& page, const Failure& failure) {
   const uint32_t number = next_request(page, page.done.load());
-  std::memset(&page.answer, 0, sizeof page.answer);
-  write_failure(page.answer, failure);
+  clear(page.answer);
+  write_failure(page.answer, failure, "");
   publish(page.done, number);
 }
 

@@ -31,7 +31,7 @@ class Executor {
   /// Brings in the code that the other requests call.
   virtual void load() {}
   virtual void bind(const Request& request) = 0;
-  /// Calls prepare(), if there is one.
+  /// Does once what need not be done per call while the weights keep their values.
   virtual void prepare() = 0;
   /// Calls launch() on the slots and waits.
   virtual OwnTimes run(uint32_t first_slot, uint32_t slots) = 0;
