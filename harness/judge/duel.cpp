@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "device/sm_clock.h"
 #include "judge/expectation.h"
 #include "judge/quick_check.h"
 #include "result/verdict.h"
@@ -104,7 +105,7 @@ std::string Duel::select(LaunchMode mode) {
 }
 
 void Duel::restart_clocks() {
-  stream_seconds_ = {};
+  stream_seconds_ = clocks_ = {};
   beside_seconds_.clear();
 }
 
@@ -140,6 +141,8 @@ double Duel::unit(RunnerSession& runner, Range range) {
   if (range.count == calls_) {
     stream_seconds_[candidate ? 1 : 0].push_back(1e-3 * answer.event_ms);
     if (candidate) beside_seconds_.push_back(1e-3 * answer.beside_ms);
+    const auto looking = phases_.in("checks");
+    if (const auto mhz = sm_clock_mhz()) clocks_[candidate ? 1 : 0].push_back(*mhz);
   }
   return runner.seconds();
 }

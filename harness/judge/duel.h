@@ -72,6 +72,9 @@ class Duel {
   double reference_stream_seconds() const { return median(stream_seconds_[0]); }
   double stream_seconds() const { return median(stream_seconds_[1]); }
   double beside_seconds() const { return median(beside_seconds_); }
+  /// The device's clock in MHz right after each of those units: reference, candidate; empty without
+  /// a GPU.
+  const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
 
  private:
   /// Neighbouring slots that a unit calls.
@@ -116,6 +119,7 @@ class Duel {
   double empty_candidate_ = 0;
   std::array<std::vector<double>, 2> stream_seconds_;  ///< of reference and candidate
   std::vector<double> beside_seconds_;
+  std::array<std::vector<double>, 2> clocks_;
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -126,8 +127,9 @@ struct Lanes::Chain {
   bool second_look = false;
   double stalled = 0;  ///< share of the judge's waiting in which its core was taken away
   std::optional<Suspicion> suspicion;
-  Json before, after;             ///< gpu_state()
-  std::filesystem::path package;  ///< of AOTInductor
+  Json before, after;                         ///< gpu_state()
+  std::array<std::vector<double>, 2> clocks;  ///< in MHz, after units of reference and candidate
+  std::filesystem::path package;              ///< of AOTInductor
 
   Baseline baseline() const { return {.lane = lane, .package = package}; }
   /// Whether it starts processes of its own instead of taking over those of the chain before.
@@ -140,6 +142,7 @@ struct Lanes::Chain {
     redone = std::move(redone_so_far);
   }
   std::string name() const { return lane + (pair == 1 ? "" : "/pair:" + std::to_string(pair)); }
+  Json find_anomalies() const;
 };
 
 namespace {
@@ -153,18 +156,30 @@ bool is_busy(const Json& state) {
 // alike, and units last milliseconds.
 bool is_stalled(double share) { return share > 0.01; }
 
-Json find_anomalies(const Pairing& pairing, const Json& before, const Json& after, double stalled) {
+bool is_throttled(const Json& state) { return state.is_object() && !state["throttle"].empty(); }
+
+// In MHz; null where nothing was counted.
+Json clock_of(const std::vector<double>& mhz) { return mhz.empty() ? Json() : Json(median(mhz)); }
+
+}  // namespace
+
+Json Lanes::Chain::find_anomalies() const {
   Json found = Json::array();
   if (is_functional()) return found;
+  const auto& [reference, candidate] = clocks;
+  std::vector<double> all = reference;
+  all.insert(all.end(), candidate.begin(), candidate.end());
   if (drifts(pairing.log_ratios())) found.push_back("drift");
   if (scatters(pairing.log_ratios())) found.push_back("bimodal");
   if (is_busy(before) || is_busy(after)) found.push_back("busy");
-  if (after.is_object() && !after["throttle"].empty()) found.push_back("throttle");
+  if (is_throttled(after) || clock_drops(all)) found.push_back("throttle");
+  if (!all.empty() &&
+      clocks_decide(pairing.speedup(), pairing.interval(), median(reference), median(candidate))) {
+    found.push_back("clock_skew");
+  }
   if (is_stalled(stalled)) found.push_back("stalls");
   return found;
 }
-
-}  // namespace
 
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options)
     : task_(task),
@@ -389,7 +404,8 @@ void Lanes::run_blocks(Chain& chain) const {
     chain.after = gpu_state();
     chain.calls = duel_->calls_per_unit();
     chain.stalled = protocol::polling().stalled_since(polled);
-    chain.anomalies = find_anomalies(chain.pairing, chain.before, chain.after, chain.stalled);
+    chain.clocks = duel_->clocks();
+    chain.anomalies = chain.find_anomalies();
     if (chain.anomalies.empty() || attempt == attempts) return;
     // A host that takes cores away goes on doing so for minutes.
     if (is_stalled(chain.stalled) && attempt > 1) return;
@@ -481,6 +497,8 @@ Json Lanes::describe(const Chain& chain) const {
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},
           {"second_look", chain.second_look},
+          {"sm_mhz",
+           {{"reference", clock_of(chain.clocks[0])}, {"candidate", clock_of(chain.clocks[1])}}},
           {"gpu_before", chain.before},
           {"gpu_after", chain.after},
           {"mode", chain.mode == LaunchMode::graph ? "graph" : "stream"},

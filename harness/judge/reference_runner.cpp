@@ -38,20 +38,17 @@ class Reference final : public protocol::Executor {
       slots = std::max(slots, static_cast<uint32_t>(request.tensors[i].slots));
     }
     arguments_.resize(slots);
-    weights_.clear();
     for (uint32_t i = 0; i < request.tensor_count; ++i) {
       const protocol::Tensor& tensor = request.tensors[i];
       if (tensor.role == protocol::TensorRole::output) continue;
       const std::vector<Tensor> copies = map_shared(tensor);
       for (uint32_t s = 0; s < slots; ++s)
         arguments_[s].push_back(copies[copies.size() == 1 ? 0 : s]);
-      if (tensor.role == protocol::TensorRole::weight) weights_.push_back(copies[0]);
     }
   }
 
-  void prepare() override {
-    if (task_.settle_weights) task_.settle_weights(sizes_, weights_);
-  }
+  // All slots hold the same weights.
+  void prepare() override { task_.settle(sizes_, arguments_.at(0)); }
 
   // In a user's loop ATen's own code is in the caches; here it has been waiting for milliseconds,
   // and a first call would take up to 0.1 ms more. The same operators on the smallest tensors bring
@@ -64,6 +61,7 @@ class Reference final : public protocol::Executor {
     if (small_.empty()) {
       scratch_ = at::empty({1}, device());
       small_ = task_.example(task_.smoke, device());
+      task_.settle(task_.smoke, small_);
     }
     task_.reference(task_.smoke, small_);
     finish();
@@ -164,7 +162,6 @@ class Reference final : public protocol::Executor {
   bool replayed_ = false;      // the last unit was a graph
   SizeBytes sizes_;
   std::vector<std::vector<Tensor>> arguments_;  // [slot][argument]
-  std::vector<Tensor> weights_;                 // the same tensors as in every slot's arguments
   std::vector<std::vector<Tensor>> outputs_;    // [slot][output]
 #ifdef KB_CUDA
   std::unique_ptr<at::cuda::CUDAGraph> graph_;

@@ -39,6 +39,21 @@ bool scatters(const std::vector<double>& log_ratios) {
   return sorted[sorted.size() - 1 - quarter] - sorted[quarter] > limit;
 }
 
+bool clock_drops(const std::vector<double>& mhz) {
+  constexpr size_t enough = 10;
+  if (mhz.size() < enough) return false;
+  std::vector<double> sorted = mhz;
+  std::sort(sorted.begin(), sorted.end());
+  constexpr double limit = 0.9;
+  return sorted[sorted.size() / 10] < limit * median(mhz);
+}
+
+bool clocks_decide(double speedup, const Interval& interval, double reference_mhz,
+                   double candidate_mhz) {
+  const double in_cycles = speedup * reference_mhz / candidate_mhz;
+  return (interval.low > 1 && in_cycles < 1) || (interval.high < 1 && in_cycles > 1);
+}
+
 double reference_lag(const std::vector<Block>& blocks) {
   std::vector<double> lags;
   for (const Block& block : blocks) lags.push_back(block.a2 / block.a1);

@@ -15,6 +15,16 @@ bool drifts(const std::vector<double>& log_ratios);
 /// The middle half of the block log-ratios is wider than 3 %.
 bool scatters(const std::vector<double>& log_ratios);
 
+/// More than a tenth of the clocks that were counted after an arm's units are more than 10 % below
+/// their median. @param mhz at least 10, else the answer is no
+bool clock_drops(const std::vector<double>& mhz);
+
+/// Time says one thing and cycles the other: the interval of the speed-up lies on one side of 1,
+/// the speed-up at equal clocks on the other. Then a difference in clocks made the verdict.
+/// @param reference_mhz, candidate_mhz  right after their units
+bool clocks_decide(double speedup, const Interval& interval, double reference_mhz,
+                   double candidate_mhz);
+
 /// How much longer the reference takes right after the candidate's unit than right before it: the
 /// median of a2 / a1. 1 where nothing of the candidate's is left on the device.
 double reference_lag(const std::vector<Block>& blocks);

@@ -31,6 +31,24 @@ TEST(Drift, IsRarelySeenInNoise) {
   }
 }
 
+TEST(Clocks, DropWhereSomeUnitsRanSlower) {
+  std::vector<double> mhz(20, 1980);
+  EXPECT_FALSE(clock_drops(mhz));
+  mhz[3] = 1000;  // one sample is none of it
+  EXPECT_FALSE(clock_drops(mhz));
+  mhz[4] = mhz[5] = 1700;
+  EXPECT_TRUE(clock_drops(mhz));
+  EXPECT_FALSE(clock_drops({1980, 1000})) << "too few to tell";
+}
+
+TEST(Clocks, DecideWhereCyclesSayTheOpposite) {
+  EXPECT_FALSE(clocks_decide(1.02, {1.01, 1.03}, 1980, 1980));
+  EXPECT_FALSE(clocks_decide(1.02, {1.01, 1.03}, 1980, 1960)) << "the candidate's clock was lower";
+  EXPECT_TRUE(clocks_decide(1.02, {1.01, 1.03}, 1900, 1980)) << "the reference's was";
+  EXPECT_TRUE(clocks_decide(0.98, {0.97, 0.99}, 1980, 1900));
+  EXPECT_FALSE(clocks_decide(1.02, {0.99, 1.05}, 1900, 1980)) << "nothing is decided";
+}
+
 TEST(ReferenceLag, IsWhatTheSecondReferenceUnitTakesMore) {
   std::vector<Block> blocks(12, Block{.a1 = 2, .b1 = 1, .b2 = 1, .a2 = 2});
   EXPECT_DOUBLE_EQ(reference_lag(blocks), 1);
