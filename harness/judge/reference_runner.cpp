@@ -50,21 +50,21 @@ class Reference final : public protocol::Executor {
   // All slots hold the same weights.
   void prepare() override { task_.settle(sizes_, arguments_.at(0)); }
 
-  // In a user's loop ATen's own code is in the caches; here it has been waiting for milliseconds,
-  // and a first call would take up to 0.1 ms more. The same operators on the smallest tensors bring
-  // it back.
+  // In a user's loop ATen's own code is in the caches, too; here it has been waiting for
+  // milliseconds, and a first call would take up to 0.1 ms more. The same operators on the smallest
+  // tensors bring it back. A graph runs no code of ATen's.
   void wake() override {
-    if (is_warm()) {
-      scratch_.zero_();
-      return finish();
-    }
+#ifdef KB_CUDA
+    clock_.rehearse(c10::cuda::getCurrentCUDAStream());
+    if (replayed_) return;
+#else
+    if (!small_.empty()) return;  // times mean nothing here: once shows that it can be done
+#endif
     if (small_.empty()) {
-      scratch_ = at::empty({1}, device());
       small_ = task_.example(task_.smoke, device());
       task_.settle(task_.smoke, small_);
     }
-    task_.reference(task_.smoke, small_);
-    finish();
+    timed([&] { task_.reference(task_.smoke, small_); });
   }
 
   protocol::OwnTimes run(uint32_t first_slot, uint32_t slots) override {
@@ -80,7 +80,7 @@ class Reference final : public protocol::Executor {
     const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool());
     try {
       forward(first_slot, slots);  // libraries set themselves up outside the graph
-      finish();
+      c10::cuda::device_synchronize();
       release_outputs();
       auto graph = std::make_unique<at::cuda::CUDAGraph>();
       graph->capture_begin();
@@ -113,14 +113,6 @@ class Reference final : public protocol::Executor {
 #endif
   }
 
-  bool is_warm() const {
-#ifdef KB_CUDA
-    return replayed_;  // which runs no code of ATen's
-#else
-    return !small_.empty();  // times mean nothing here: once shows that it can be done
-#endif
-  }
-
   void forward(uint32_t first_slot, uint32_t slots) {
     outputs_.resize(arguments_.size());
     for (uint32_t s = first_slot; s < first_slot + slots; ++s) {
@@ -141,12 +133,6 @@ class Reference final : public protocol::Executor {
   }
 #endif
 
-  static void finish() {
-#ifdef KB_CUDA
-    c10::cuda::device_synchronize();
-#endif
-  }
-
   static at::Device device() {
 #ifdef KB_CUDA
     return {at::kCUDA, c10::cuda::current_device()};
@@ -157,7 +143,6 @@ class Reference final : public protocol::Executor {
 
   const Task& task_;
   Forward compute_;
-  Tensor scratch_;
   std::vector<Tensor> small_;  // [argument] at the sizes `smoke`
   bool replayed_ = false;      // the last unit was a graph
   SizeBytes sizes_;

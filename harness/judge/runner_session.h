@@ -55,7 +55,8 @@ class RunnerSession {
   /// Records the same calls as a graph. @return "", or why they cannot be recorded. @throws Decided
   std::string capture(uint32_t first_slot, uint32_t slots);
   protocol::Answer replay();
-  /// Has the device turn to the runner's process, which takes 0.1 ms after another one's turn.
+  /// Has the runner go the way of a unit with nothing in it, so that the device has turned to its
+  /// process and code is in the caches when the clock starts.
   void wake();
 
   /// Seconds from the last request to its answer, without what the judge does before and after.

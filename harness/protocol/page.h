@@ -34,7 +34,7 @@ enum class Op : uint32_t {
   run,      ///< call launch() on slots [first_slot, first_slot + slots), in order, and wait
   capture,  ///< record the same calls as one graph
   replay,   ///< launch the recorded graph and wait
-  wake,     ///< do next to nothing on the device, so that it has turned to this process
+  wake,     ///< get ready for a unit: go its way with nothing in it
 };
 
 enum class Status : uint32_t {

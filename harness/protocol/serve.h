@@ -37,7 +37,7 @@ class Executor {
   virtual OwnTimes run(uint32_t first_slot, uint32_t slots) = 0;
   virtual void capture(uint32_t first_slot, uint32_t slots) = 0;
   virtual OwnTimes replay() = 0;
-  /// A kernel that does nothing to speak of, and waits for it.
+  /// Gets ready for the unit that is about to be timed, without doing any of its work.
   virtual void wake() = 0;
   /// The kernel launched last, or "".
   virtual std::string last_kernel() const { return ""; }

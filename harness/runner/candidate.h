@@ -68,7 +68,6 @@ class Candidate final : public protocol::Executor {
   Entry prepare_ = nullptr;
   protocol::UnitClock clock_;  ///< the first that touches the device
   cudaStream_t stream_ = nullptr;
-  void* scratch_ = nullptr;
   cudaMemPool_t pool_ = nullptr;        ///< of cudaMallocAsync
   std::map<uint32_t, Graph> recorded_;  ///< slot to the graph of its call
   cudaGraphExec_t unit_ = nullptr;      ///< of the calls that were captured last

@@ -8,4 +8,20 @@ namespace kb::runner {
 /// The demangled name, or "" where it is unknown.
 std::string last_kernel();
 
+/// What is noted of it, and how to set that.
+const void* noted_kernel();
+void note_kernel(const void* kernel);
+
+/// What is launched while one of these lives is the runner's own and leaves no note.
+class Unnoted {
+ public:
+  Unnoted() = default;
+  ~Unnoted() { note_kernel(before_); }
+  Unnoted(const Unnoted&) = delete;  // ends once
+  Unnoted& operator=(const Unnoted&) = delete;
+
+ private:
+  const void* before_ = noted_kernel();
+};
+
 }  // namespace kb::runner

@@ -45,6 +45,9 @@ __attribute__((visibility("default"))) cudaError_t cudaLaunchKernel(const void* 
 
 namespace kb::runner {
 
+const void* noted_kernel() { return last; }
+void note_kernel(const void* kernel) { last = kernel; }
+
 std::string last_kernel() {
   const void* function = last;
   const char* mangled = nullptr;
