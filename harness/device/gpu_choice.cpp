@@ -12,6 +12,7 @@ namespace {
 constexpr char given_variable[] = "CTEST_RESOURCE_GROUP_0_GPUS";
 constexpr char visible_variable[] = "CUDA_VISIBLE_DEVICES";
 constexpr char uuid_start[] = "gpu_";
+constexpr size_t most_digits = 4;
 
 [[noreturn]] void refuse(const std::string& resource, const std::string& why) {
   throw std::runtime_error(std::string(given_variable) + "=" + resource + " " + why +
@@ -27,6 +28,16 @@ std::string id_of(const std::string& resource) {
   if (resource.find(';') != std::string::npos)
     refuse(resource, "names several GPUs, a test uses one");
   return resource.substr(before.size(), end - before.size());
+}
+
+bool is_index(const std::string& text) {
+  return !text.empty() && text.size() <= most_digits &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::optional<std::string> visible_now() {
+  const char* visible = std::getenv(visible_variable);
+  return visible == nullptr ? std::nullopt : std::optional<std::string>(visible);
 }
 
 }  // namespace
@@ -50,10 +61,7 @@ std::string visible_devices(const std::string& resource,
     std::replace(id.begin(), id.end(), '_', '-');
     return "GPU" + id.substr(std::string("gpu").size());
   }
-  constexpr size_t most_digits = 4;
-  if (id.size() > most_digits || id.find_first_not_of("0123456789") != std::string::npos) {
-    refuse(resource, "names no GPU");
-  }
+  if (!is_index(id)) refuse(resource, "names no GPU");
   if (!visible) return id;
   std::istringstream list(*visible);
   size_t position = std::stoul(id);
@@ -63,12 +71,25 @@ std::string visible_devices(const std::string& resource,
   refuse(resource, std::string("counts further than ") + visible_variable + "=" + *visible);
 }
 
+size_t position_among(const std::vector<std::string>& uuids,
+                      const std::optional<std::string>& visible) {
+  if (!visible) return 0;
+  const std::string first = visible->substr(0, visible->find(','));
+  if (is_index(first)) return std::stoul(first);
+  const auto found = std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) {
+    return !first.empty() && uuid.starts_with(first);
+  });
+  return found == uuids.end() ? 0 : static_cast<size_t>(found - uuids.begin());
+}
+
+size_t position_of_given_gpu(const std::vector<std::string>& uuids) {
+  return position_among(uuids, visible_now());
+}
+
 void use_given_gpu() {
   const char* resource = std::getenv(given_variable);
   if (resource == nullptr) return;
-  const char* before = std::getenv(visible_variable);
-  const auto visible = before == nullptr ? std::nullopt : std::optional<std::string>(before);
-  setenv(visible_variable, visible_devices(resource, visible).c_str(), 1);
+  setenv(visible_variable, visible_devices(resource, visible_now()).c_str(), 1);
 }
 
 }  // namespace kb

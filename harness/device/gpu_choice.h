@@ -19,6 +19,14 @@ std::vector<std::string> resource_ids(const std::vector<std::string>& uuids);
 /// @throws std::runtime_error if the id names no GPU or more than one was given
 std::string visible_devices(const std::string& resource, const std::optional<std::string>& visible);
 
+/// The place of the first device that CUDA_VISIBLE_DEVICES names among GPUs with these UUIDs,
+/// without asking CUDA: of an index the index, of a UUID, whole or its beginning, that GPU's place;
+/// else 0.
+size_t position_among(const std::vector<std::string>& uuids,
+                      const std::optional<std::string>& visible);
+/// The same for this process.
+size_t position_of_given_gpu(const std::vector<std::string>& uuids);
+
 /// Restricts this process and those it starts to the GPU that CTest gave to this test, if it gave
 /// one. Before the first call of CUDA. @throws std::runtime_error as visible_devices()
 void use_given_gpu();

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // More calls or bytes than these cost more to check than they add to the precision of a unit.
 constexpr int64_t max_calls = 512;
-constexpr int64_t max_slot_bytes = int64_t{4} << 30;
+constexpr int64_t max_slot_bytes = int64_t{16} << 30;
 
 int64_t bytes_per_call(const Task& task, const SizeBytes& sizes) {
   int64_t bytes = 0;
@@ -55,11 +55,13 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, Inp
   const int64_t slot_bytes = std::min(max_slot_bytes, memory_.available_bytes() / 6);
   most_slots_ = std::max<int64_t>(1, slot_bytes / bytes_per_call(task_, sizes_));
   set_calls(1);
-  const Range only{0, 1};
+  const Range none{0, 0}, only{0, 1};
   double seconds = 0;
   constexpr int trials = 3;
   for (int i = 0; i < trials; ++i) {
-    seconds = std::min(unit(reference_, only), unit(candidate_, only));
+    // What a unit costs without a call would make calls look longer and units come out short.
+    seconds = std::min(net_unit(reference_, only, unit(reference_, none)),
+                       net_unit(candidate_, only, unit(candidate_, none)));
   }
   if (tolerances_.empty()) find_tolerances();
   const auto wanted = static_cast<int64_t>(std::ceil(size.seconds / seconds));
@@ -133,7 +135,7 @@ double Duel::empty_unit(RunnerSession& runner) {
 
 // A recorded unit is the range that was recorded last.
 double Duel::unit(RunnerSession& runner, Range range) {
-  runner.wake();  // or the first call would pay for the device's change of processes
+  runner.wake();
   const bool candidate = &runner == &candidate_;
   const auto phase = phases_.in(candidate ? "candidate" : "reference");
   const protocol::Answer answer =
@@ -141,8 +143,6 @@ double Duel::unit(RunnerSession& runner, Range range) {
   if (range.count == calls_) {
     stream_seconds_[candidate ? 1 : 0].push_back(1e-3 * answer.event_ms);
     if (candidate) beside_seconds_.push_back(1e-3 * answer.beside_ms);
-    const auto looking = phases_.in("checks");
-    if (const auto mhz = sm_clock_mhz()) clocks_[candidate ? 1 : 0].push_back(*mhz);
   }
   return runner.seconds();
 }
@@ -244,13 +244,22 @@ Block Duel::block() {
   Block block{};
   fresh_units([&](Range range) {
     block.a1 = net_unit(reference_, range, empty_reference());
+    note_clock(reference_);
     block.b1 = net_unit(candidate_, range, empty_candidate_);
+    note_clock(candidate_);
   });
   fresh_units([&](Range range) {
     block.b2 = net_unit(candidate_, range, empty_candidate_);
+    // Nothing comes between: what b2 leaves on the device, a2 is to meet.
     block.a2 = net_unit(reference_, range, empty_reference());
+    note_clock(reference_);
   });
   return block;
+}
+
+void Duel::note_clock(const RunnerSession& runner) {
+  const auto phase = phases_.in("checks");
+  if (const auto mhz = sm_clock_mhz()) clocks_[&runner == &candidate_ ? 1 : 0].push_back(*mhz);
 }
 
 // The calls of the next unit, with new values in their slots.

@@ -72,8 +72,8 @@ class Duel {
   double reference_stream_seconds() const { return median(stream_seconds_[0]); }
   double stream_seconds() const { return median(stream_seconds_[1]); }
   double beside_seconds() const { return median(beside_seconds_); }
-  /// The device's clock in MHz right after each of those units: reference, candidate; empty without
-  /// a GPU.
+  /// The device's clock in MHz right after units of the reference and of the candidate (its first
+  /// of each block); empty without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
 
  private:
@@ -92,6 +92,7 @@ class Duel {
   void record_elsewhere();
   double unit(RunnerSession& runner, Range range);
   double net_unit(RunnerSession& runner, Range range, double empty);
+  void note_clock(const RunnerSession& runner);
   double empty_unit(RunnerSession& runner);
   void warm_up();
   void audit();

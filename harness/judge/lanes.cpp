@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "device/gpu_choice.h"
 #include "device/gpu_state.h"
 #include "device/peaks.h"
 #include "judge/memory.h"
@@ -46,11 +47,12 @@ PairingPolicy longer(PairingPolicy policy) {
   return policy;
 }
 
-// The number of this GPU among those that tests are scheduled on.
-size_t position(const Json& gpu, const Json& gpus) {
-  size_t i = 0;
-  while (i < gpus.size() && gpus[i]["uuid"] != gpu["uuid"]) ++i;
-  return i;
+// The number of this process's GPU among those that tests are scheduled on.
+size_t position_of_gpu(const CandidateEntry& entry) {
+  std::vector<std::string> uuids;
+  if (is_functional()) return 0;
+  for (const Json& gpu : read_environment(entry.build_dir).at("gpus")) uuids.push_back(gpu["uuid"]);
+  return position_of_given_gpu(uuids);
 }
 
 // Judge and runners each get a core of their own, as far from those of another GPU's bench as there
@@ -167,13 +169,13 @@ Json Lanes::Chain::find_anomalies() const {
   Json found = Json::array();
   if (is_functional()) return found;
   const auto& [reference, candidate] = clocks;
-  std::vector<double> all = reference;
-  all.insert(all.end(), candidate.begin(), candidate.end());
   if (drifts(pairing.log_ratios())) found.push_back("drift");
   if (scatters(pairing.log_ratios())) found.push_back("bimodal");
   if (is_busy(before) || is_busy(after)) found.push_back("busy");
-  if (is_throttled(after) || clock_drops(all)) found.push_back("throttle");
-  if (!all.empty() &&
+  if (is_throttled(after) || clock_drops(reference) || clock_drops(candidate)) {
+    found.push_back("throttle");
+  }
+  if (!reference.empty() && !candidate.empty() &&
       clocks_decide(pairing.speedup(), pairing.interval(), median(reference), median(candidate))) {
     found.push_back("clock_skew");
   }
@@ -186,12 +188,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       entry_(entry),
       options_(options),
       sizes_(is_functional() ? task.smoke : task.full),
-      gpu_(own_gpu()) {
-  if (!gpu_.is_null()) {
-    gpu_position_ = position(gpu_, read_environment(entry.build_dir).at("gpus"));
-    const std::filesystem::path peaks = peaks_file(entry.build_dir, gpu_["uuid"]);
-    if (std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
-  }
+      gpu_position_(position_of_gpu(entry)) {
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
   for (int pair = 2; pair <= pairs && !is_functional(); ++pair) {
@@ -201,6 +198,14 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
     if (!Baseline{.lane = lane}.special()) continue;
     chains_.push_back(std::make_unique<Chain>(Chain{lane, LaunchMode::graph, 1}));
     if (lane == "aoti") chains_.back()->package = package_of(entry, options.contract);
+  }
+  spawn_pair(chains_.front()->baseline());  // they set CUDA up while this process does
+  spawned_ = true;
+  gpu_ = own_gpu();
+  memory_->finish();  // the first call of ATen's that needs a context
+  if (!gpu_.is_null()) {
+    const std::filesystem::path peaks = peaks_file(entry.build_dir, gpu_["uuid"]);
+    if (std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
   }
 }
 
@@ -217,39 +222,43 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
                         gpu_.is_null() ? "cpu" : gpu_["name"]);
 }
 
-// @return "", or why the reference of a special baseline cannot start
-std::string Lanes::start_pair(const Chain& chain) {
-  // 8 us of the judge's own jitter are 0.5 % of a unit.
-  const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
-                                              : Duel::UnitSize{.seconds = 1.5e-3, .calls = 1};
+void Lanes::spawn_pair(const Baseline& baseline) {
+  duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next
+  reference_.reset();
+  candidate_.reset();
   const std::string schedule = is_functional() ? "forward" : "";
-  RunnerOptions reference = reference_runner(options_, chain.baseline());
+  RunnerOptions reference = reference_runner(options_, baseline);
   if (!options_.reference_module.empty()) {
     reference = candidate_runner(entry_, options_, schedule);
     reference.module = options_.reference_module;
     reference.who = "the reference module";
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
-  const std::optional<Cores> cores = choose_cores(gpu_position_);
-  if (cores) {
+  if (const std::optional<Cores> cores = choose_cores(gpu_position_)) {
     reference.cpu = cores->reference;
     candidate.cpu = cores->candidate;
     // Threads that start now, one for what each runner prints, must not wake up on the judge's
     // core.
     pin_to(all_cores());
   }
+  reference_ = std::make_unique<RunnerSession>(reference, *memory_);
+  candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
+}
+
+// @return "", or why the reference of a special baseline cannot start
+std::string Lanes::start_pair(const Chain& chain) {
+  // What starts and ends a unit differs between processes by some 8 us, which are 0.3 % of it.
+  const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
+                                              : Duel::UnitSize{.seconds = 3e-3, .calls = 1};
   {
     const auto phase = phases_.in("start");
-    duel_.reset();  // one pair at a time: the last one's memory and cores are free for the next
-    reference_.reset();
-    candidate_.reset();
-    reference_ = std::make_unique<RunnerSession>(reference, *memory_);
-    candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
+    if (!std::exchange(spawned_, false)) spawn_pair(chain.baseline());
     if (std::string why = load_reference(chain); !why.empty()) return why;
     candidate_->load();
   }
   const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
-  if (cores) pin_to({cores->judge});  // CUDA has started its threads, too
+  // CUDA has started its threads, too.
+  if (const auto cores = choose_cores(gpu_position_)) pin_to({cores->judge});
   duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
   tolerances_ = duel_->tolerances();

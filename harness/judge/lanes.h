@@ -48,6 +48,7 @@ class Lanes {
  private:
   struct Chain;
   std::string why_no_baseline(const Chain& chain) const;
+  void spawn_pair(const Baseline& baseline);
   std::string start_pair(const Chain& chain);
   std::string load_reference(const Chain& chain) const;
   bool run_chain(Chain& chain);
@@ -64,13 +65,15 @@ class Lanes {
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
   const SizeBytes& sizes_;  ///< those that are timed
-  const Json gpu_;          ///< own_gpu()
+  /// Of this process's GPU among those that tests are scheduled on.
+  const size_t gpu_position_;
+  Json gpu_;  ///< own_gpu()
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
   std::unique_ptr<RunnerSession> reference_, candidate_;
+  bool spawned_ = false;  ///< the runners belong to the pair that is about to start
   std::unique_ptr<Duel> duel_;
   std::string printed_;  ///< by candidates' runners that have ended
   std::vector<std::unique_ptr<Chain>> chains_;
-  size_t gpu_position_ = 0;  ///< among those that tests are scheduled on
   std::optional<Peaks> peaks_;
   Phases phases_;
   Work work_;

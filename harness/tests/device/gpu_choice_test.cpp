@@ -46,6 +46,18 @@ TEST(GpuChoice, WhatNamesNoGpuIsRefused) {
   EXPECT_THROW(visible_devices(given("0"), ""), std::runtime_error);
 }
 
+TEST(GpuChoice, ThePlaceAmongGpusIsKnownBeforeCudaIsAsked) {
+  EXPECT_EQ(position_among({first, second}, {}), 0u);
+  EXPECT_EQ(position_among({first, second}, first), 0u);
+  EXPECT_EQ(position_among({first, second}, second), 1u);
+  EXPECT_EQ(position_among({first, second}, second.substr(0, 8) + "," + first), 1u);
+  EXPECT_EQ(position_among({first, second}, "1"), 1u);
+  EXPECT_EQ(position_among({first}, "5,6"), 5u) << "a run on each of several GPUs";
+  for (const char* unknown : {"", "MIG-2f1a", ",", "-1", "99999"}) {
+    EXPECT_EQ(position_among({first, second}, unknown), 0u) << unknown;
+  }
+}
+
 TEST(GpuChoice, IsMadeInTheEnvironment) {
   setenv("CUDA_VISIBLE_DEVICES", "4,6", 1);
   unsetenv("CTEST_RESOURCE_GROUP_0_GPUS");
