@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -19,6 +20,16 @@ std::vector<double> walsh_averages(const std::vector<double>& values) {
   return averages;
 }
 
+// The x >= 0 at which a falling function has this value.
+double solve(const std::function<double(double)>& falling, double value) {
+  double low = 0, high = 1e6;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (falling(middle) > value ? low : high) = middle;
+  }
+  return high;
+}
+
 // P(W = w) for the sum W of the positive ranks of n symmetric values.
 std::vector<double> signed_rank_distribution(size_t n) {
   std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
@@ -31,6 +42,26 @@ std::vector<double> signed_rank_distribution(size_t n) {
     }
   }
   return probability;
+}
+
+// The largest k with P(W < k) <= tail.
+size_t exact_depth(size_t n, double tail) {
+  const std::vector<double> probability = signed_rank_distribution(n);
+  const size_t averages = probability.size() - 1;
+  size_t k = 0;
+  for (double below = probability[0]; k < averages && below <= tail; below += probability[k]) ++k;
+  return k;
+}
+
+// The same for a normal W of the same mean and variance.
+size_t normal_depth(size_t n, double tail) {
+  const auto count = static_cast<double>(n);
+  const double mean = count * (count + 1) / 4;
+  const double deviation = std::sqrt(count * (count + 1) * (2 * count + 1) / 24);
+  const double z =
+      solve([](double x) { return std::erfc(x / std::numbers::sqrt2); }, /*value=*/2 * tail);
+  constexpr double continuity = 0.5;
+  return static_cast<size_t>(std::max(0.0, mean + continuity - z * deviation));
 }
 
 // P(|T| > t) for Student's t with an even or odd number of degrees of freedom (Abramowitz & Stegun
@@ -51,12 +82,7 @@ double two_sided_tail(double t, int freedom) {
 }  // namespace
 
 double student_quantile(double confidence, int freedom) {
-  double low = 0, high = 1e6;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = (low + high) / 2;
-    (two_sided_tail(middle, freedom) > 1 - confidence ? low : high) = middle;
-  }
-  return high;
+  return solve([=](double t) { return two_sided_tail(t, freedom); }, 1 - confidence);
 }
 
 double median(std::vector<double> values) {
@@ -69,14 +95,16 @@ double median(std::vector<double> values) {
 
 double hodges_lehmann(const std::vector<double>& values) { return median(walsh_averages(values)); }
 
-Interval signed_rank_interval(const std::vector<double>& values, double confidence) {
-  const std::vector<double> averages = walsh_averages(values);
-  const std::vector<double> probability = signed_rank_distribution(values.size());
+size_t signed_rank_depth(size_t n, double confidence, Ranks ranks) {
   const double tail = (1 - confidence) / 2;
-  // The largest k with P(W < k) <= tail; the interval starts at the k-th smallest average.
-  size_t k = 0;
-  for (double below = probability[0]; k < averages.size() && below <= tail; below += probability[k])
-    ++k;
+  return ranks == Ranks::exact ? exact_depth(n, tail) : normal_depth(n, tail);
+}
+
+Interval signed_rank_interval(const std::vector<double>& values, double confidence) {
+  constexpr size_t most_exact = 200;
+  const Ranks ranks = values.size() <= most_exact ? Ranks::exact : Ranks::normal;
+  const size_t k = signed_rank_depth(values.size(), confidence, ranks);
+  const std::vector<double> averages = walsh_averages(values);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (k == 0) return {-infinity, infinity};
   return {averages[k - 1], averages[averages.size() - k]};

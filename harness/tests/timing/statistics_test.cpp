@@ -64,6 +64,40 @@ TEST(SignedRank, HasNoIntervalWithTooFewValues) {
   EXPECT_EQ(interval.high, std::numeric_limits<double>::infinity());
 }
 
+// Tables give critical values by the exact distribution up to n = 50: at 5 % (two-sided) 137 for
+// n = 30 and 434 for n = 50, at 1 % 109 and 373. The depth is one more.
+TEST(SignedRank, TheNormalApproximationIsNearTheTablesAndOnTheWideSide) {
+  for (const auto& [n, confidence, critical] :
+       {std::tuple{30, 0.95, 137}, {50, 0.95, 434}, {30, 0.99, 109}, {50, 0.99, 373}}) {
+    const size_t exact = signed_rank_depth(n, confidence, Ranks::exact);
+    const size_t normal = signed_rank_depth(n, confidence, Ranks::normal);
+    EXPECT_EQ(exact, critical + 1u) << "n = " << n;
+    EXPECT_LE(normal, exact) << "n = " << n;
+    EXPECT_LE(exact, normal + (confidence < 0.99 ? 1 : 3)) << "n = " << n;
+  }
+}
+
+TEST(SignedRank, TheIntervalHardlyChangesWhereTheApproximationBegins) {
+  for (const double confidence : {0.95, 0.99}) {
+    const auto exact = static_cast<double>(signed_rank_depth(200, confidence, Ranks::exact));
+    const auto normal = static_cast<double>(signed_rank_depth(200, confidence, Ranks::normal));
+    EXPECT_NEAR(normal / exact, 1, 0.001);
+  }
+  std::mt19937_64 rng(11);
+  std::normal_distribution<double> noise(0.0, 0.01);
+  std::vector<double> values;
+  for (int i = 0; i < 200; ++i) values.push_back(noise(rng));
+  const Interval before = signed_rank_interval(values, 0.99);
+  values.push_back(hodges_lehmann(values));  // the 201st
+  const Interval after = signed_rank_interval(values, 0.99);
+  EXPECT_NEAR(after.low, before.low, 1e-4);
+  EXPECT_NEAR(after.high, before.high, 1e-4);
+}
+
+TEST(SignedRank, TheApproximationHasNoIntervalEither) {
+  EXPECT_EQ(signed_rank_depth(5, 0.999, Ranks::normal), 0u);
+}
+
 TEST(SignedRank, CoversTheTruthAsOftenAsItSays) {
   std::mt19937_64 rng(7);
   std::normal_distribution<double> noise(0.0, 0.01);
