@@ -60,19 +60,23 @@ __global__ void accumulate(const float* got, const float* expected, int64_t coun
   atomicAdd(&result->not_finite, d.not_finite);
 }
 
+Deviation* allocate() {
+  Deviation* device = nullptr;
+  check(cudaMalloc(reinterpret_cast<void**>(&device), sizeof *device));
+  return device;
+}
+
 }  // namespace
 
 Deviation measure_deviation(const float* got, const float* expected, int64_t count, float per_value,
                             cudaStream_t stream) {
   constexpr int blocks = 1024;
-  Deviation* device = nullptr;
-  check(cudaMallocAsync(reinterpret_cast<void**>(&device), sizeof(Deviation), stream));
+  static Deviation* const device = allocate();  // for the life of the process
   check(cudaMemsetAsync(device, 0, sizeof(Deviation), stream));
   accumulate<<<blocks, threads, 0, stream>>>(got, expected, count, per_value, device);
   check(cudaGetLastError());
   Deviation result{};
   check(cudaMemcpyAsync(&result, device, sizeof result, cudaMemcpyDeviceToHost, stream));
-  check(cudaFreeAsync(device, stream));
   check(cudaStreamSynchronize(stream));
   return result;
 }

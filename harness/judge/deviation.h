@@ -14,6 +14,7 @@ struct Deviation {
   unsigned not_finite;      ///< how many elements of either array are NaN or infinite
 };
 
+/// For one thread.
 /// @param got, expected  device pointers to `count` floats
 /// @throws std::runtime_error on a CUDA error
 Deviation measure_deviation(const float* got, const float* expected, int64_t count, float per_value,
