@@ -55,23 +55,30 @@ size_t position_of_gpu(const CandidateEntry& entry) {
   return position_of_given_gpu(uuids);
 }
 
-// Judge and runners each get a core of their own, as far from those of another GPU's bench as there
-// are cores: a thread that migrates is late by more than the differences that are to be seen.
-struct Cores {
-  int judge, reference, candidate;
-};
-
 const std::vector<int>& all_cores() {
   static const std::vector<int> cores = allowed_cpus();
   return cores;
 }
 
+// Judge and runners each get a core of their own, other ones than the bench of another GPU as long
+// as there are enough: a thread that migrates is late by more than the differences that are to be
+// seen.
+struct Cores {
+  int judge, reference, candidate;
+};
+
 std::optional<Cores> choose_cores(size_t gpu) {
   constexpr size_t each = 3;
   const std::vector<int>& cores = all_cores();
   if (is_functional() || cores.size() < each + 1) return std::nullopt;
-  const size_t first = 1 + gpu * each % (cores.size() - each);
-  return Cores{cores[first], cores[first + 1], cores[first + 2]};
+  // Neighbours last: they may be two threads of one core, which a virtual machine does not tell,
+  // and one that polls slows the other. Everything else on the machine is left the first.
+  std::vector<int> order;
+  for (const size_t start : {1, 2}) {
+    for (size_t i = start; i < cores.size(); i += 2) order.push_back(cores[i]);
+  }
+  const auto core = [&](size_t i) { return order[(gpu * each + i) % order.size()]; };
+  return Cores{core(0), core(1), core(2)};
 }
 
 // The blocks go to the JSON file; the console gets one line per lane from the program.
