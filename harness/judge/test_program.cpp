@@ -189,6 +189,8 @@ int judge(int argc, char** argv, const Task& declared) {
                 result["verdict"].dump().c_str());
     return exit_skipped;
   }
+  // The first runner sets CUDA up while this process does.
+  judging.runner_for(plan(options.iterations, judging.full).front().schedule);
   const uint64_t seed = options.seed();
   judging.correctness.emplace(task, *judging.memory,
                               CorrectnessOptions{options.input_kind(), seed});
