@@ -54,7 +54,7 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
   for (const auto& [lane, report] : lanes.report().items()) {
     Json& out = line["lanes"][lane];
     for (const char* key : {"reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "blocks",
-                            "pairs", "calls_per_unit", "anomalies"}) {
+                            "pairs", "calls_per_unit", "reference_ready_us", "anomalies"}) {
       out[key] = report.at(key);
     }
     out["verdict"] = report.at("verdict").at("1");

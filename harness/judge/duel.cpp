@@ -107,7 +107,7 @@ std::string Duel::select(LaunchMode mode) {
 }
 
 void Duel::restart_clocks() {
-  stream_seconds_ = clocks_ = {};
+  stream_seconds_ = clocks_ = ready_seconds_ = {};
   beside_seconds_.clear();
 }
 
@@ -136,6 +136,7 @@ double Duel::empty_unit(RunnerSession& runner) {
 // A recorded unit is the range that was recorded last.
 double Duel::unit(RunnerSession& runner, Range range) {
   runner.wake();
+  last_ready_seconds_ = runner.seconds();
   const bool candidate = &runner == &candidate_;
   const auto phase = phases_.in(candidate ? "candidate" : "reference");
   const protocol::Answer answer =
@@ -244,6 +245,7 @@ Block Duel::block() {
   Block block{};
   fresh_units([&](Range range) {
     block.a1 = net_unit(reference_, range, empty_reference());
+    ready_seconds_[0].push_back(last_ready_seconds_);
     note_clock(reference_);
     block.b1 = net_unit(candidate_, range, empty_candidate_);
     note_clock(candidate_);
@@ -252,6 +254,7 @@ Block Duel::block() {
     block.b2 = net_unit(candidate_, range, empty_candidate_);
     // Nothing comes between: what b2 leaves on the device, a2 is to meet.
     block.a2 = net_unit(reference_, range, empty_reference());
+    ready_seconds_[1].push_back(last_ready_seconds_);
     note_clock(reference_);
   });
   return block;

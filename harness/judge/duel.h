@@ -72,6 +72,10 @@ class Duel {
   double reference_stream_seconds() const { return median(stream_seconds_[0]); }
   double stream_seconds() const { return median(stream_seconds_[1]); }
   double beside_seconds() const { return median(beside_seconds_); }
+  /// How long the reference took to get ready for its units before and after the candidate's: what
+  /// is left on the device holds it up.
+  double ready_before_seconds() const { return median(ready_seconds_[0]); }
+  double ready_after_seconds() const { return median(ready_seconds_[1]); }
   /// The device's clock in MHz right after units of the reference and of the candidate (its first
   /// of each block); empty without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
@@ -121,6 +125,8 @@ class Duel {
   std::array<std::vector<double>, 2> stream_seconds_;  ///< of reference and candidate
   std::vector<double> beside_seconds_;
   std::array<std::vector<double>, 2> clocks_;
+  double last_ready_seconds_ = 0;
+  std::array<std::vector<double>, 2> ready_seconds_;  ///< of the reference: before, after
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

@@ -506,6 +506,9 @@ Json Lanes::describe(const Chain& chain) const {
           {"calls_per_unit", chain.calls},
           {"reference_stream_ms", 1e3 * duel_->reference_stream_seconds() / calls},
           {"stream_ms", 1e3 * duel_->stream_seconds() / calls},
+          {"reference_ready_us",
+           {{"before", 1e6 * duel_->ready_before_seconds()},
+            {"after", 1e6 * duel_->ready_after_seconds()}}},
           {"reference_lag", reference_lag(pairing.blocks())},
           {"reference_beside", nullptr},  // end_pair() knows
           {"stalled", chain.stalled},
