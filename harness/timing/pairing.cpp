@@ -55,8 +55,10 @@ double Pairing::speedup() const { return std::exp(hodges_lehmann(log_ratios()));
 
 Interval Pairing::interval() const {
   const double centre = hodges_lehmann(log_ratios());
-  const double low = std::hypot(centre - within().low, between_pairs());
-  const double high = std::hypot(within().high - centre, between_pairs());
+  const Interval blocks = within();
+  const double pairs = between_pairs();
+  const double low = std::hypot(centre - blocks.low, pairs);
+  const double high = std::hypot(blocks.high - centre, pairs);
   return {std::exp(centre - low), std::exp(centre + high)};
 }
 
