@@ -102,18 +102,17 @@ bool belongs_to_cuda(std::string_view name) {
          in_cuda_namespace(name);
 }
 
-// Beside expf(), math.h of glibc declares a function of the library's own, __expf(), and so for
-// each. A kernel that names one means CUDA's, and those that CUDA has are macros of the headers
-// here.
-std::set<std::string> private_math(const Source& source) {
+// The functions of math.h as glibc declares them: expf() and, beside it, the library's own
+// __expf(). A kernel that calls the latter means CUDA's, and those that CUDA has are macros of the
+// headers here.
+std::set<std::string_view> math_functions(const Source& source) {
   const std::vector<Token>& tokens = source.tokens;
-  std::set<std::string> names;
+  std::set<std::string_view> names;
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    const bool is_function =
-        token.kind == Kind::identifier && !token.text.starts_with("__") && tokens[i + 1].is("(");
-    if (token.system && is_function && source.files[token.file].ends_with("/bits/mathcalls.h"))
-      names.insert("__" + std::string(token.text));
+    if (token.system && token.kind == Kind::identifier && tokens[i + 1].is("(") &&
+        source.files[token.file].ends_with("/bits/mathcalls.h"))
+      names.insert(token.text);
   }
   return names;
 }
@@ -122,12 +121,12 @@ std::set<std::string> private_math(const Source& source) {
 
 void refuse_unsupported_names(const Source& source) {
   const std::vector<Token>& tokens = source.tokens;
-  const std::set<std::string> private_names = private_math(source);
+  const std::set<std::string_view> math = math_functions(source);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     if (token.system || token.kind != Kind::identifier) continue;
     const bool called = i + 1 < tokens.size() && tokens[i + 1].is("(");
-    if (called && private_names.contains(std::string(token.text)))
+    if (called && token.text.starts_with("__") && math.contains(token.text.substr(2)))
       throw Unsupported(source, token, std::string(token.text));
     const bool in_cub = i >= 2 && tokens[i - 1].is("::") && tokens[i - 2].is("cub");
     const std::string_view what =
