@@ -2,14 +2,13 @@
 // them (nvbench/detail/gpu_frequency.cxx).
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
+#include "device/cuda_error.h"
 #include "device/sm_clock.h"
 
 namespace kb {
 namespace {
 
+constexpr char doing[] = "count the device's clock";
 constexpr unsigned long long enough_ns = 60'000;  // the timer ticks once in a microsecond
 
 __device__ unsigned long long nanoseconds() {
@@ -28,16 +27,9 @@ __global__ void count_cycles(double* mhz) {
   *mhz = 1e3 * static_cast<double>(clock64() - first) / static_cast<double>(end - start);
 }
 
-void check(cudaError_t error) {
-  if (error != cudaSuccess) {
-    throw std::runtime_error(std::string("cannot count the device's clock: ") +
-                             cudaGetErrorString(error));
-  }
-}
-
 double* allocate() {
   double* mhz = nullptr;
-  check(cudaMallocHost(reinterpret_cast<void**>(&mhz), sizeof *mhz));
+  check(cudaMallocHost(reinterpret_cast<void**>(&mhz), sizeof *mhz), doing);
   return mhz;
 }
 
@@ -46,8 +38,8 @@ double* allocate() {
 std::optional<double> sm_clock_mhz() {
   static double* const mhz = allocate();  // for the life of the process
   count_cycles<<<1, 1>>>(mhz);
-  check(cudaGetLastError());
-  check(cudaStreamSynchronize(nullptr));
+  check(cudaGetLastError(), doing);
+  check(cudaStreamSynchronize(nullptr), doing);
   return *mhz;
 }
 

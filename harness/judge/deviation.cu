@@ -2,9 +2,8 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
+#include "device/cuda_error.h"
 #include "judge/deviation.h"
 
 namespace kb {
@@ -12,11 +11,7 @@ namespace {
 
 constexpr int threads = 256;
 
-void check(cudaError_t error) {
-  if (error != cudaSuccess) {
-    throw std::runtime_error(std::string("cannot check an output: ") + cudaGetErrorString(error));
-  }
-}
+constexpr char doing[] = "check an output";
 
 __device__ void add_element(Deviation& d, float got, float expected, float per_value) {
   if (!isfinite(got) || !isfinite(expected)) {
@@ -62,7 +57,7 @@ __global__ void accumulate(const float* got, const float* expected, int64_t coun
 
 Deviation* allocate() {
   Deviation* device = nullptr;
-  check(cudaMalloc(reinterpret_cast<void**>(&device), sizeof *device));
+  check(cudaMalloc(reinterpret_cast<void**>(&device), sizeof *device), doing);
   return device;
 }
 
@@ -72,12 +67,12 @@ Deviation measure_deviation(const float* got, const float* expected, int64_t cou
                             cudaStream_t stream) {
   constexpr int blocks = 1024;
   static Deviation* const device = allocate();  // for the life of the process
-  check(cudaMemsetAsync(device, 0, sizeof(Deviation), stream));
+  check(cudaMemsetAsync(device, 0, sizeof(Deviation), stream), doing);
   accumulate<<<blocks, threads, 0, stream>>>(got, expected, count, per_value, device);
-  check(cudaGetLastError());
+  check(cudaGetLastError(), doing);
   Deviation result{};
-  check(cudaMemcpyAsync(&result, device, sizeof result, cudaMemcpyDeviceToHost, stream));
-  check(cudaStreamSynchronize(stream));
+  check(cudaMemcpyAsync(&result, device, sizeof result, cudaMemcpyDeviceToHost, stream), doing);
+  check(cudaStreamSynchronize(stream), doing);
   return result;
 }
 

@@ -1,3 +1,4 @@
+// Launched as candidates launch theirs, for UnitClock::rehearse().
 #include "protocol/unit_clock.h"
 
 namespace kb::protocol {
