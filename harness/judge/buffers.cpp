@@ -17,9 +17,9 @@ at::Tensor SharedTensor::slot(int64_t index) const {
   return bytes_of(index).view(spec_.dtype).view(spec_.shape);
 }
 
-void SharedTensor::poison() { memory_.fill_(0xFF); }
+// In words, for speed: all bits set reads as -1. Allocations are whole pages.
+void SharedTensor::poison() { memory_.view(at::kLong).fill_(-1); }
 
-// In words where the size allows, for speed: all bits set reads as -1.
 bool SharedTensor::is_words() const { return spec_.bytes() % 8 == 0; }
 
 void SharedTensor::poison_slot(int64_t index) const {
@@ -33,7 +33,7 @@ bool SharedTensor::is_poisoned(int64_t index) const {
   return same.all().item<bool>();
 }
 
-int64_t SharedTensor::damaged_guard_bytes() const {
+at::Tensor SharedTensor::damaged_guard_bytes() const {
   const auto offset = static_cast<int64_t>(data_offset_),
              stride = static_cast<int64_t>(slot_stride_);
   const int64_t behind = offset + slots_ * stride;
@@ -41,9 +41,8 @@ int64_t SharedTensor::damaged_guard_bytes() const {
   const at::Tensor between = memory_.narrow(0, offset, slots_ * stride)
                                  .view({slots_, stride})
                                  .narrow(1, spec_.bytes(), stride - spec_.bytes());
-  const at::Tensor total = damaged(memory_.narrow(0, 0, offset)) + damaged(between) +
-                           damaged(memory_.narrow(0, behind, memory_.numel() - behind));
-  return total.item<int64_t>();
+  return damaged(memory_.narrow(0, 0, offset)) + damaged(between) +
+         damaged(memory_.narrow(0, behind, memory_.numel() - behind));
 }
 
 protocol::Tensor SharedTensor::describe() const {

@@ -26,8 +26,9 @@ class SharedTensor {
   void poison_slot(int64_t index) const;
   /// Whether copy `index` is as poison_slot() left it.
   bool is_poisoned(int64_t index) const;
-  /// Bytes before the first, between two or behind the last copy that no longer are 0xFF.
-  int64_t damaged_guard_bytes() const;
+  /// Bytes before the first, between two or behind the last copy that no longer are 0xFF: an int64
+  /// scalar that the device may still be computing.
+  at::Tensor damaged_guard_bytes() const;
   /// The description that a runner needs to map it.
   protocol::Tensor describe() const;
   const TensorSpec& spec() const { return spec_; }

@@ -107,7 +107,7 @@ std::vector<at::Tensor> Correctness::call(RunnerSession& runner, Workload& work,
   std::vector<at::Tensor> got = work.snapshot(0);
   runner.inspect();
   work.check_guards(set);
-  work.check_inputs(0, set);
+  work.check_inputs(set);
   return got;
 }
 

@@ -191,8 +191,8 @@ void Duel::verify(Range called) {
     for (size_t i = 0; called.contains(s) && i < work_->outputs().size(); ++i) {
       verify_output(s, i, work_->output(s, i));
     }
-    work_->check_inputs(s, "timed");
   }
+  work_->check_inputs("timed");
   work_->check_guards("timed");
 }
 

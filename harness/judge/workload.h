@@ -46,8 +46,8 @@ class Workload {
   /// Output `index` of a slot as it is now, in shared memory.
   at::Tensor output(int64_t slot, size_t index) const;
 
-  /// @throws Decided if an input of the slot or a weight was written to
-  void check_inputs(int64_t slot, const std::string& set) const;
+  /// @throws Decided if an input or a weight was written to
+  void check_inputs(const std::string& set) const;
   /// @throws Decided if an output of a slot that was not called is no longer poisoned
   void check_untouched(int64_t slot) const;
   /// @throws Decided if something was written outside a tensor

@@ -23,7 +23,7 @@ TEST_P(Poison, FillsOneCopyAndNothingElse) {
   EXPECT_FALSE(tensor->is_poisoned(2));
   EXPECT_TRUE(tensor->slot(0).eq(1).all().item<bool>());
   EXPECT_TRUE(tensor->slot(2).eq(1).all().item<bool>());
-  EXPECT_EQ(tensor->damaged_guard_bytes(), 0);
+  EXPECT_EQ(tensor->damaged_guard_bytes().item<int64_t>(), 0);
 }
 
 TEST_P(Poison, OneElementIsMissed) {
