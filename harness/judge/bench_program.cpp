@@ -50,6 +50,7 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
                {"reference", options.reference_module.empty()},
                {"gpu", gpu.is_null() ? gpu : gpu["uuid"]},
                {"time", utc_now()},
+               {"wall_seconds", lanes.phases().seconds()},
                {"lanes", Json::object()}};
   for (const auto& [lane, report] : lanes.report().items()) {
     Json& out = line["lanes"][lane];

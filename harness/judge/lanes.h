@@ -42,6 +42,7 @@ class Lanes {
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills, expected values),
   /// "oracle", "recording", "reference" and "candidate" (units of each arm), "checks".
   Phases& phases() { return phases_; }
+  const Phases& phases() const { return phases_; }
   /// Ends the runners. @return what the candidate's printed, those of earlier pairs first
   std::string end();
 

@@ -120,9 +120,10 @@ void Workload::check_inputs(const std::string& set) const {
   for (size_t i = 0; i < specs.size(); ++i) {
     if (!found.const_data_ptr<bool>()[i]) continue;
     const std::string& name = specs[i]->name;
-    throw Decided(Verdict::incorrect,
-                  "the candidate changed '" + name + "', which it may only read (" + set + " sizes)",
-                  {{"set", set}, {"output", name}, {"reason", "input_modified"}});
+    throw Decided(
+        Verdict::incorrect,
+        "the candidate changed '" + name + "', which it may only read (" + set + " sizes)",
+        {{"set", set}, {"output", name}, {"reason", "input_modified"}});
   }
 }
 
