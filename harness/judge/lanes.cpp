@@ -47,14 +47,6 @@ PairingPolicy longer(PairingPolicy policy) {
   return policy;
 }
 
-// The number of this process's GPU among those that tests are scheduled on.
-size_t position_of_gpu(const CandidateEntry& entry) {
-  std::vector<std::string> uuids;
-  if (is_functional()) return 0;
-  for (const Json& gpu : read_environment(entry.build_dir).at("gpus")) uuids.push_back(gpu["uuid"]);
-  return position_of_given_gpu(uuids);
-}
-
 const std::vector<int>& all_cores() {
   static const std::vector<int> cores = allowed_cpus();
   return cores;
@@ -195,7 +187,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       entry_(entry),
       options_(options),
       sizes_(is_functional() ? task.smoke : task.full),
-      gpu_position_(position_of_gpu(entry)) {
+      gpu_position_(position_of_given_gpu(scheduled_gpus(entry.build_dir))) {
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
   for (int pair = 2; pair <= pairs && !is_functional(); ++pair) {

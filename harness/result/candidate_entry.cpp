@@ -69,6 +69,13 @@ Json read_environment(const fs::path& build_dir) {
   }
 }
 
+std::vector<std::string> scheduled_gpus(const fs::path& build_dir) {
+  const Json environment = read_environment(build_dir);
+  std::vector<std::string> uuids;
+  for (const Json& gpu : environment.at("gpus")) uuids.push_back(gpu.at("uuid"));
+  return uuids;
+}
+
 ResultFile::ResultFile(CandidateEntry entry) : entry_(std::move(entry)) {}
 
 void ResultFile::begin() {

@@ -64,4 +64,7 @@ std::string harness_sha256(const std::filesystem::path& build_dir);
 /// env.json as kb.env left it. @throws std::runtime_error saying how to make it
 Json read_environment(const std::filesystem::path& build_dir);
 
+/// UUIDs of the GPUs that tests are scheduled on, from env.json; none on the CPU backend.
+std::vector<std::string> scheduled_gpus(const std::filesystem::path& build_dir);
+
 }  // namespace kb

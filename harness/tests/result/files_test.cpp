@@ -85,8 +85,10 @@ class Results : public Folder {
        "source": "x.cu", "module": "modules/m/level1.019_relu.so", "build_json": "b.json",
        "result": "results/m/level1/019_relu.json", "library": "cublas", "preload": ["/l/libc.so"]}]})");
     write("b.json", R"({"source_sha256": "of what was compiled"})");
-    replace_json(path / "env.json",
-                 {{"harness_sha256", harness_sha256(path)}, {"host", "h"}, {"gpu", nullptr}});
+    replace_json(path / "env.json", {{"harness_sha256", harness_sha256(path)},
+                                     {"host", "h"},
+                                     {"gpu", nullptr},
+                                     {"gpus", {{{"uuid", "GPU-1a"}}, {{"uuid", "GPU-2b"}}}}});
   }
   CandidateEntry entry() { return find_candidate(path / "manifest.json", "m.level1.019_relu"); }
   void start() {
@@ -119,6 +121,10 @@ TEST_F(Results, AnotherModuleOrHarnessIsNotContinued) {
   start();
   write("bin/kb_runner", "rebuilt");
   EXPECT_THROW(ResultFile(entry()).resume(), std::runtime_error);
+}
+
+TEST_F(Results, TheEnvironmentNamesTheGpus) {
+  EXPECT_EQ(scheduled_gpus(path), (std::vector<std::string>{"GPU-1a", "GPU-2b"}));
 }
 
 TEST_F(Results, AMissingModuleOrEnvironmentSaysWhatToDo) {
