@@ -107,7 +107,7 @@ std::string Duel::select(LaunchMode mode) {
 }
 
 void Duel::restart_clocks() {
-  stream_seconds_ = clocks_ = ready_seconds_ = {};
+  stream_seconds_ = clocks_ = probe_seconds_ = ready_seconds_ = {};
   beside_seconds_.clear();
 }
 
@@ -262,7 +262,10 @@ Block Duel::block() {
 
 void Duel::note_clock(const RunnerSession& runner) {
   const auto phase = phases_.in("checks");
-  if (const auto mhz = sm_clock_mhz()) clocks_[&runner == &candidate_ ? 1 : 0].push_back(*mhz);
+  const size_t arm = &runner == &candidate_ ? 1 : 0;
+  const auto start = Clock::now();
+  if (const auto mhz = sm_clock_mhz()) clocks_[arm].push_back(*mhz);
+  probe_seconds_[arm].push_back(seconds_since(start));
 }
 
 // The calls of the next unit, with new values in their slots.

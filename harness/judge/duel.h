@@ -79,6 +79,10 @@ class Duel {
   /// The device's clock in MHz right after units of the reference and of the candidate (its first
   /// of each block); empty without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
+  /// How long the kernel that counts it took there, with the wait for it: it shares the device with
+  /// what the runner has left.
+  double probe_reference_seconds() const { return median(probe_seconds_[0]); }
+  double probe_candidate_seconds() const { return median(probe_seconds_[1]); }
 
  private:
   /// Neighbouring slots that a unit calls.
@@ -124,7 +128,7 @@ class Duel {
   double empty_candidate_ = 0;
   std::array<std::vector<double>, 2> stream_seconds_;  ///< of reference and candidate
   std::vector<double> beside_seconds_;
-  std::array<std::vector<double>, 2> clocks_;
+  std::array<std::vector<double>, 2> clocks_, probe_seconds_;  ///< of reference and candidate
   double last_ready_seconds_ = 0;
   std::array<std::vector<double>, 2> ready_seconds_;  ///< of the reference: before, after
   std::unique_ptr<Workload> work_;

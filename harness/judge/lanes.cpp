@@ -298,6 +298,10 @@ UnitTimes Lanes::times(const Chain& chain) const {
           .candidate_stream = duel_->stream_seconds(),
           .beside = duel_->beside_seconds(),
           .reference_lag = reference_lag(chain.pairing.blocks()),
+          .ready_before = duel_->ready_before_seconds(),
+          .ready_after = duel_->ready_after_seconds(),
+          .probe_reference = duel_->probe_reference_seconds(),
+          .probe_candidate = duel_->probe_candidate_seconds(),
           .calls = chain.calls,
           .recorded = chain.mode == LaunchMode::graph,
           .single_call = chain.single_call};
@@ -501,6 +505,9 @@ Json Lanes::describe(const Chain& chain) const {
           {"reference_ready_us",
            {{"before", 1e6 * duel_->ready_before_seconds()},
             {"after", 1e6 * duel_->ready_after_seconds()}}},
+          {"probe_us",
+           {{"reference", 1e6 * duel_->probe_reference_seconds()},
+            {"candidate", 1e6 * duel_->probe_candidate_seconds()}}},
           {"reference_lag", reference_lag(pairing.blocks())},
           {"reference_beside", nullptr},  // end_pair() knows
           {"stalled", chain.stalled},

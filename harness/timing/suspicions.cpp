@@ -37,6 +37,18 @@ bool shares_work(const UnitTimes& times) {
          slack * times.candidate / static_cast<double>(times.calls) + start_seconds;
 }
 
+// Work of some 0.1 ms on an idle device. What is still running when a runner says that it is done
+// holds up whoever needs the device next, whatever the runner's own clocks say.
+bool is_held_up(double seconds, double otherwise) {
+  constexpr double slack = 1.1, slack_seconds = 100e-6;
+  return seconds > slack * otherwise + slack_seconds;
+}
+
+bool leaves_work(const UnitTimes& times) {
+  return is_held_up(times.ready_after, times.ready_before) ||
+         is_held_up(times.probe_candidate, times.probe_reference);
+}
+
 }  // namespace
 
 std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
@@ -56,6 +68,14 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
     return Suspicion{"lag", "the reference takes " + std::to_string(times.reference_lag) +
                                 " times as long after the candidate's unit as before it: something "
                                 "of the candidate's is still running"};
+  }
+  if (leaves_work(times)) {
+    return Suspicion{"late", "after a unit of " + unit +
+                                 " the device is still taken: until the reference is ready for its "
+                                 "next unit it takes " +
+                                 ms(times.ready_after) + " (else " + ms(times.ready_before) +
+                                 "), a small kernel of the judge " + ms(times.probe_candidate) +
+                                 " (else " + ms(times.probe_reference) + ")"};
   }
   if (shares_work(times)) {
     return Suspicion{"single", "a call alone takes " + ms(*times.single_call) + ", but one of " +

@@ -13,8 +13,11 @@ struct UnitTimes {
   double candidate_stream = 0;          ///< by events on the candidate's stream
   double beside = 0;         ///< on the device after the stream that launch() was given was done
   double reference_lag = 1;  ///< how many times as long the reference takes after the candidate
-  int64_t calls = 1;         ///< per unit
-  bool recorded = false;     ///< as a graph; else launched on the stream
+  /// The reference getting ready for its units before and after the candidate's; and the judge's
+  /// own kernel after units of the reference and of the candidate.
+  double ready_before = 0, ready_after = 0, probe_reference = 0, probe_candidate = 0;
+  int64_t calls = 1;                  ///< per unit
+  bool recorded = false;              ///< as a graph; else launched on the stream
   std::optional<double> single_call;  ///< a candidate's call that is alone in its unit
 };
 

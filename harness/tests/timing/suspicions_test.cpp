@@ -53,6 +53,21 @@ TEST(Suspicion, AReferenceThatIsSlowerAfterTheCandidate) {
   EXPECT_EQ(name(find_suspicion(times)), "");
 }
 
+TEST(Suspicion, WorkThatIsStillRunningWhenTheRunnerSaysDone) {
+  UnitTimes times = honest();
+  times.ready_before = 1.117 * ms;  // the reference of a network, which calls many operators first
+  times.ready_after = 1.165 * ms;
+  times.probe_reference = times.probe_candidate = 90 * us;
+  EXPECT_EQ(name(find_suspicion(times)), "");
+  times.probe_candidate = 400 * us;
+  EXPECT_EQ(name(find_suspicion(times)), "late");
+  times.probe_candidate = 90 * us;
+  times.ready_after = 1.6 * ms;
+  const auto found = find_suspicion(times);
+  EXPECT_EQ(name(found), "late");
+  EXPECT_NE(found->evidence.find("it takes 1.600000 ms (else 1.117000 ms)"), std::string::npos);
+}
+
 TEST(Suspicion, CallsThatShareWork) {
   UnitTimes times = honest();
   times.calls = 8;
