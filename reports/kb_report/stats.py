@@ -28,6 +28,11 @@ def _gap(low: float, high: float) -> float:
     return max(0.0, math.log(high / low)) if low > 0 else math.inf
 
 
+def percentile_90(values: Sequence[float]) -> float:
+    """The value that a tenth of them exceed, one of them."""
+    return sorted(values)[math.ceil(0.9 * len(values)) - 1]
+
+
 def log_error(value: float, limit: float, confidence: float) -> float:
     """Standard error of ln(value) on the side of one confidence limit, at least 1e-6."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)

@@ -15,7 +15,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kb_report import cost
 from kb_report.model import ReportError
+from kb_report.stats import percentile_90
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -64,7 +66,8 @@ def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
             "repeated": _repeated(repeated) if repeated else None,
             "slowed": {run: _decided(runs) for run, runs in sorted(slowed.items())},
         }
-    return {"runs": len(lines), "lanes": lanes}
+    seconds = cost.of_phases(line["wall_seconds"] for line in lines if "wall_seconds" in line)
+    return {"runs": len(lines), "lanes": lanes, "seconds": seconds}
 
 
 def _decided(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -84,7 +87,7 @@ def _variations(groups: Iterable[list[dict[str, Any]]]) -> dict[str, float | Non
     )
     return {
         "variation_median": statistics.median(found) if found else None,
-        "variation_p90": found[math.ceil(0.9 * len(found)) - 1] if found else None,
+        "variation_p90": percentile_90(found) if found else None,
         "variation_max": found[-1] if found else None,
     }
 
@@ -132,7 +135,8 @@ def markdown(found: dict[str, Any]) -> str:
             if groups[pair]:
                 out.append(_row(lane, pair, groups[pair]))
         out += [_row(lane, run, decided) for run, decided in groups["slowed"].items()]
-    return "\n".join(out) + "\n"
+    seconds = cost.markdown(found["seconds"], "process")
+    return "\n".join(out) + "\n" + (f"\n{seconds}" if seconds else "")
 
 
 def _row(lane: str, pair: str, found: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kb_report import metrics, tables, validity
+from kb_report import cost, metrics, tables, validity
 from kb_report.metrics import THRESHOLDS
 from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, machine_name, one_line
 
@@ -235,7 +235,7 @@ def summary_md(doc: dict[str, Any]) -> str:
             "",
         ]
     lines += _summary_details(doc)
-    lines += [_summary_failures(doc)]
+    lines += [_summary_failures(doc), "", _summary_cost(doc)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -340,6 +340,13 @@ def _summary_failures(doc: dict[str, Any], shown: int = 40) -> str:
     if len(failed) > shown:
         lines.append(f"| and {len(failed) - shown} more | | | see results.json |")
     return "\n".join([*lines, "\n</details>"])
+
+
+def _summary_cost(doc: dict[str, Any]) -> str:
+    table = cost.markdown(cost.of_candidates(doc), "timed candidate")
+    if not table:
+        return ""
+    return f"<details><summary>What judging took</summary>\n\n{table}\n</details>"
 
 
 _STAGES = ("build", "correct", "bench")

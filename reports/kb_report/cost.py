@@ -1,0 +1,77 @@
+"""Where the wall time of judging goes: the seconds of each step, and of each phase of a bench."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+from kb_report import metrics
+from kb_report.stats import percentile_90
+
+ARMS = ("reference", "candidate")
+_PHASES = ("start", "inputs", "oracle", "recording", "checks", "end")
+
+
+def of_phases(benches: Iterable[dict[str, float]]) -> list[dict[str, Any]]:
+    """Rows of median, 90th percentile and sum in seconds, given `wall_seconds` of each bench.
+
+    `arms` is what reference and candidate needed for their timed units, `protocol` everything
+    else; the phases that follow add up to it.
+    """
+    found = list(benches)
+    if not found:
+        return []
+    arms = [sum(bench.get(arm, 0.0) for arm in ARMS) for bench in found]
+    protocol = [sum(b.values()) - own for b, own in zip(found, arms, strict=True)]
+    rows = [_row("arms", arms), _row("protocol", protocol)]
+    for phase in _PHASES:
+        if any(phase in bench for bench in found):
+            rows.append(_row(phase, [bench.get(phase, 0.0) for bench in found]))
+    return rows
+
+
+def of_candidates(doc: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same for a results document, after rows for compiling and checking; [] where nothing was
+    timed on a GPU."""
+    results = [c["result"] for c in doc["candidates"] if c["result"]]
+    timed = [r for r in results if _phases(r)]
+    if not timed:
+        return []
+    compiled = [(r.get("build") or {}).get("seconds") or 0.0 for r in timed]
+    checked = [
+        sum(s.get("seconds") or 0.0 for s in (r.get("correctness") or {}).get("sets") or [])
+        for r in timed
+    ]
+    return [
+        _row("compile", compiled),
+        _row("correct", checked),
+        *of_phases(map(_phases, timed)),
+    ]
+
+
+def markdown(rows: list[dict[str, Any]], what: str) -> str:
+    """The rows as a table; '' without."""
+    if not rows:
+        return ""
+    lines = [f"| seconds per {what} | median | p90 | all |", "|:--|--:|--:|--:|"]
+    for row in rows:
+        name = row["name"] if row["name"] not in _PHASES else f"– {row['name']}"
+        lines.append(f"| {name} | {row['median']:.2f} | {row['p90']:.2f} | {row['sum']:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def _phases(result: dict[str, Any]) -> dict[str, float]:
+    if metrics.is_functional(result):
+        return {}
+    return (result.get("timing") or {}).get("wall_seconds") or {}
+
+
+def _row(name: str, seconds: list[float]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "median": statistics.median(seconds),
+        "p90": percentile_90(seconds),
+        "sum": math.fsum(seconds),
+    }
