@@ -23,11 +23,11 @@ struct PairingPolicy {
   double half_width = 0.005;  ///< of the interval of ln(A/B)
   double confidence = 0.99;
   /// What differs between pairs of processes timing the same two kernels and cannot be seen within
-  /// one pair, 2.6 standard deviations of it: a share of the time, such as where tensors lie in
+  /// one pair, 3.5 standard deviations of it: a share of the time, such as where tensors lie in
   /// memory, and seconds that one process adds to each of its units on the way between device and
   /// judge. From identical code on H200s (reports/hardware/h200/timer/aa.jsonl).
-  double pair_half_width = 0.003;
-  double pair_seconds = 27e-6;
+  double pair_half_width = 0.002;
+  double pair_seconds = 16e-6;
 };
 
 /// Collects blocks and says when there are enough. It looks at the interval's width only, never at
