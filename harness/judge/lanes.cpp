@@ -13,6 +13,7 @@
 #include "device/gpu_choice.h"
 #include "device/gpu_state.h"
 #include "device/peaks.h"
+#include "judge/cores.h"
 #include "judge/memory.h"
 #include "judge/reference_runner.h"
 #include "protocol/futex.h"
@@ -48,29 +49,13 @@ PairingPolicy longer(PairingPolicy policy) {
 }
 
 const std::vector<int>& all_cores() {
-  static const std::vector<int> cores = allowed_cpus();
+  static const std::vector<int> cores = allowed_cores();  // before this process is pinned
   return cores;
 }
 
-// Judge and runners each get a core of their own, other ones than the bench of another GPU as long
-// as there are enough: a thread that migrates is late by more than the differences that are to be
-// seen.
-struct Cores {
-  int judge, reference, candidate;
-};
-
-std::optional<Cores> choose_cores(size_t gpu) {
-  constexpr size_t each = 3;
-  const std::vector<int>& cores = all_cores();
-  if (is_functional() || cores.size() < each + 1) return std::nullopt;
-  // Neighbours last: they may be two threads of one core, which a virtual machine does not tell,
-  // and one that polls slows the other. Everything else on the machine is left the first.
-  std::vector<int> order;
-  for (const size_t start : {1, 2}) {
-    for (size_t i = start; i < cores.size(); i += 2) order.push_back(cores[i]);
-  }
-  const auto core = [&](size_t i) { return order[(gpu * each + i) % order.size()]; };
-  return Cores{core(0), core(1), core(2)};
+// On the CPU backend times mean nothing, and runners use all cores.
+std::optional<Cores> own_cores(size_t gpu) {
+  return is_functional() ? std::nullopt : choose_cores(all_cores(), gpu);
 }
 
 // The blocks go to the JSON file; the console gets one line per lane from the program.
@@ -233,7 +218,7 @@ void Lanes::spawn_pair(const Baseline& baseline) {
     reference.who = "the reference module";
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
-  if (const std::optional<Cores> cores = choose_cores(gpu_position_)) {
+  if (const std::optional<Cores> cores = own_cores(gpu_position_)) {
     reference.cpu = cores->reference;
     candidate.cpu = cores->candidate;
     // Threads that start now, one for what each runner prints, must not wake up on the judge's
@@ -257,7 +242,7 @@ std::string Lanes::start_pair(const Chain& chain) {
   }
   const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
   // CUDA has started its threads, too.
-  if (const auto cores = choose_cores(gpu_position_)) pin_to({cores->judge});
+  if (const auto cores = own_cores(gpu_position_)) pin_to({cores->judge});
   duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
   tolerances_ = duel_->tolerances();

@@ -3,7 +3,6 @@
 #include "judge/process.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "build/process_tree.h"
+#include "judge/cores.h"
 
 namespace kb {
 namespace {
@@ -225,24 +225,6 @@ std::string ChildProcess::how() const {
 std::string ChildProcess::output() const {
   const std::lock_guard lock(log_mutex_);
   return log_.text();
-}
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-void pin_to(const std::vector<int>& cpus, pid_t process) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  sched_setaffinity(process, sizeof set, &set);
 }
 
 void own_descendants() {

@@ -69,12 +69,6 @@ class ChildProcess {
   std::thread reader_;
 };
 
-/// The cores this process may use.
-std::vector<int> allowed_cpus();
-
-/// Restricts a thread to these cores: the main one of a process, or the calling one.
-void pin_to(const std::vector<int>& cpus, pid_t process = 0);
-
 /// Makes orphans of runners children of this process, kills runners when this process is
 /// interrupted, and closes its memory to others of the same user. Call once, before this process
 /// has threads.
