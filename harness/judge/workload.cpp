@@ -6,9 +6,15 @@
 namespace kb {
 namespace {
 
-// As bits, so that NaN equals itself; in words where the size allows, for speed.
-at::Tensor bits(const at::Tensor& t) {
-  return t.reshape(-1).view(t.nbytes() % 8 == 0 ? at::kLong : at::kByte);
+// Whether two tensors differ in any bit, so that NaN equals itself: a scalar that the device may
+// still be computing. In words where sizes and places allow, for speed.
+at::Tensor differ(const at::Tensor& a, const at::Tensor& b) {
+  const at::Tensor flat_a = a.reshape(-1), flat_b = b.reshape(-1);
+  const auto is_words = [](const at::Tensor& t) {
+    return t.nbytes() % 8 == 0 && t.storage_offset() * t.itemsize() % 8 == 0;
+  };
+  const auto unit = is_words(flat_a) && is_words(flat_b) ? at::kLong : at::kByte;
+  return flat_a.view(unit).ne(flat_b.view(unit)).any();
 }
 
 // The scalars that the device is still computing. Hundreds of weights would cost as many waits.
@@ -16,7 +22,7 @@ at::Tensor wait_for(const std::vector<at::Tensor>& scalars) { return at::stack(s
 
 }  // namespace
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) { return at::equal(bits(a), bits(b)); }
+bool same_bits(const at::Tensor& a, const at::Tensor& b) { return !differ(a, b).item<bool>(); }
 
 Workload::Workload(const Task& task, const SizeBytes& sizes, int64_t slots, SharedMemory& memory)
     : task_(task), sizes_(sizes), slots_(slots) {
@@ -37,6 +43,7 @@ Workload::Workload(const Task& task, const SizeBytes& sizes, int64_t slots, Shar
     }
     group.push_back(std::move(tensor));
   }
+  task_.settle(sizes_, arguments(0));  // before they have values, which are written in place
 }
 
 void Workload::bind(RunnerSession& runner) const {
@@ -110,7 +117,7 @@ void Workload::check_inputs(const std::string& set) const {
   for (const auto* group : {&inputs_, &weights_}) {
     for (const Slots& t : *group) {
       for (int64_t s = 0; s < t.shared->slots(); ++s) {
-        changed.push_back(bits(t.shared->slot(s)).ne(bits(t.originals[s])).any());
+        changed.push_back(differ(t.shared->slot(s), t.originals[s]));
         specs.push_back(&t.shared->spec());
       }
     }
