@@ -17,15 +17,15 @@ _PHASES = ("start", "inputs", "oracle", "recording", "checks", "end")
 def of_phases(benches: Iterable[dict[str, float]]) -> list[dict[str, Any]]:
     """Rows of median, 90th percentile and sum in seconds, given `wall_seconds` of each bench.
 
-    `arms` is what reference and candidate needed for their timed units, `protocol` everything
-    else; the phases that follow add up to it.
+    Timed units are those of reference and candidate, protocol is everything else; the rows that
+    follow are its phases.
     """
     found = list(benches)
     if not found:
         return []
     arms = [sum(bench.get(arm, 0.0) for arm in ARMS) for bench in found]
     protocol = [sum(b.values()) - own for b, own in zip(found, arms, strict=True)]
-    rows = [_row("arms", arms), _row("protocol", protocol)]
+    rows = [_row("bench: timed units", arms), _row("bench: protocol", protocol)]
     for phase in _PHASES:
         if any(phase in bench for bench in found):
             rows.append(_row(phase, [bench.get(phase, 0.0) for bench in found]))
@@ -57,7 +57,7 @@ def markdown(rows: list[dict[str, Any]], what: str) -> str:
         return ""
     lines = [f"| seconds per {what} | median | p90 | all |", "|:--|--:|--:|--:|"]
     for row in rows:
-        name = row["name"] if row["name"] not in _PHASES else f"– {row['name']}"
+        name = f"– {row['name']}" if row["phase"] else row["name"]
         lines.append(f"| {name} | {row['median']:.2f} | {row['p90']:.2f} | {row['sum']:.0f} |")
     return "\n".join(lines) + "\n"
 
@@ -71,6 +71,7 @@ def _phases(result: dict[str, Any]) -> dict[str, float]:
 def _row(name: str, seconds: list[float]) -> dict[str, Any]:
     return {
         "name": name,
+        "phase": name in _PHASES,
         "median": statistics.median(seconds),
         "p90": percentile_90(seconds),
         "sum": math.fsum(seconds),

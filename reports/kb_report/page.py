@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import charts, compare, metrics, tables, validity, write
+from kb_report import charts, compare, cost, metrics, tables, validity, write
 from kb_report.feedback import worst_element
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
@@ -121,6 +121,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         failures=_failures(rows),
         skipped=_not_judged(doc),
         validity=validity.by_level(doc),
+        costs=cost.of_candidates(doc),
         draw_tables=_draw_tables(doc),
         contracts=sorted(
             {

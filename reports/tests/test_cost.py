@@ -13,12 +13,14 @@ BENCHES = [
 
 def test_arms_and_protocol_add_up_to_the_whole():
     rows = {row["name"]: row for row in cost.of_phases(BENCHES)}
-    assert list(rows) == ["arms", "protocol", "start", "checks", "end"]
-    assert rows["arms"] == {"name": "arms", "median": 4.5, "p90": 6.0, "sum": 9.0}
-    assert rows["protocol"]["sum"] == pytest.approx(1.5 + 3.25)
+    assert list(rows) == ["bench: timed units", "bench: protocol", "start", "checks", "end"]
+    arms, protocol = rows["bench: timed units"], rows["bench: protocol"]
+    assert arms | {"median": 4.5, "p90": 6.0, "sum": 9.0, "phase": False} == arms
+    assert rows["start"]["phase"]
+    assert protocol["sum"] == pytest.approx(1.5 + 3.25)
     assert rows["checks"]["median"] == pytest.approx(0.25)
     whole = sum(sum(bench.values()) for bench in BENCHES)
-    assert rows["arms"]["sum"] + rows["protocol"]["sum"] == pytest.approx(whole)
+    assert arms["sum"] + protocol["sum"] == pytest.approx(whole)
 
 
 def test_nothing_timed_has_no_table():
@@ -35,4 +37,4 @@ def test_only_gpu_times_are_summed_up(tmp_path, backend, shown):
     text = write.summary_md(rollup.document(load.load_build_dir(build.root)))
     assert ("| compile | 1.31 | 1.31 | 3 |" in text) == shown
     assert ("| correct | 0.60 | 0.60 | 1 |" in text) == shown
-    assert ("| protocol | 1.50 | 1.50 | 3 |" in text) == shown
+    assert ("| bench: protocol | 1.50 | 1.50 | 3 |" in text) == shown
