@@ -1,6 +1,8 @@
 // The reference only ever reads the private copies: a candidate may scribble over the shared ones.
 #include "judge/workload.h"
 
+#include <optional>
+
 #include "result/verdict.h"
 
 namespace kb {
@@ -17,8 +19,30 @@ at::Tensor differ(const at::Tensor& a, const at::Tensor& b) {
   return flat_a.view(unit).ne(flat_b.view(unit)).any();
 }
 
-// The scalars that the device is still computing. Hundreds of weights would cost as many waits.
-at::Tensor wait_for(const std::vector<at::Tensor>& scalars) { return at::stack(scalars).cpu(); }
+// How much is wrong with a tensor: a scalar that the device may still be computing.
+struct Finding {
+  const TensorSpec& spec;
+  at::Tensor amount;
+};
+
+struct Wrong {
+  std::string name;
+  int64_t amount;
+};
+
+// The first of which something is wrong. Waits once for all, of which there are hundreds in a
+// network.
+std::optional<Wrong> first_wrong(const std::vector<Finding>& findings) {
+  if (findings.empty()) return std::nullopt;
+  std::vector<at::Tensor> scalars;
+  for (const Finding& finding : findings) scalars.push_back(finding.amount);
+  const at::Tensor amounts = at::stack(scalars).to(at::kLong).cpu();
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const int64_t amount = amounts.const_data_ptr<int64_t>()[i];
+    if (amount != 0) return Wrong{findings[i].spec.name, amount};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -112,26 +136,20 @@ at::Tensor Workload::output(int64_t slot, size_t index) const {
 }
 
 void Workload::check_inputs(const std::string& set) const {
-  std::vector<at::Tensor> changed;
-  std::vector<const TensorSpec*> specs;
+  std::vector<Finding> changed;
   for (const auto* group : {&inputs_, &weights_}) {
     for (const Slots& t : *group) {
       for (int64_t s = 0; s < t.shared->slots(); ++s) {
-        changed.push_back(differ(t.shared->slot(s), t.originals[s]));
-        specs.push_back(&t.shared->spec());
+        changed.push_back({t.shared->spec(), differ(t.shared->slot(s), t.originals[s])});
       }
     }
   }
-  if (changed.empty()) return;
-  const at::Tensor found = wait_for(changed);
-  for (size_t i = 0; i < specs.size(); ++i) {
-    if (!found.const_data_ptr<bool>()[i]) continue;
-    const std::string& name = specs[i]->name;
-    throw Decided(
-        Verdict::incorrect,
-        "the candidate changed '" + name + "', which it may only read (" + set + " sizes)",
-        {{"set", set}, {"output", name}, {"reason", "input_modified"}});
-  }
+  const auto wrong = first_wrong(changed);
+  if (!wrong) return;
+  throw Decided(
+      Verdict::incorrect,
+      "the candidate changed '" + wrong->name + "', which it may only read (" + set + " sizes)",
+      {{"set", set}, {"output", wrong->name}, {"reason", "input_modified"}});
 }
 
 void Workload::check_untouched(int64_t slot) const {
@@ -144,24 +162,18 @@ void Workload::check_untouched(int64_t slot) const {
 }
 
 void Workload::check_guards(const std::string& set) const {
-  std::vector<at::Tensor> damaged;
-  std::vector<const TensorSpec*> specs;
+  std::vector<Finding> damaged;
   for (const auto* group : {&inputs_, &weights_, &outputs_}) {
     for (const Slots& t : *group) {
-      damaged.push_back(t.shared->damaged_guard_bytes());
-      specs.push_back(&t.shared->spec());
+      damaged.push_back({t.shared->spec(), t.shared->damaged_guard_bytes()});
     }
   }
-  const at::Tensor found = wait_for(damaged);
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const int64_t bytes = found.const_data_ptr<int64_t>()[i];
-    if (bytes == 0) continue;
-    const std::string& name = specs[i]->name;
-    throw Decided(Verdict::incorrect,
-                  "the candidate wrote outside '" + name + "': " + std::to_string(bytes) +
-                      " bytes next to it changed (" + set + " sizes)",
-                  {{"set", set}, {"output", name}, {"reason", "out_of_bounds"}});
-  }
+  const auto wrong = first_wrong(damaged);
+  if (!wrong) return;
+  throw Decided(Verdict::incorrect,
+                "the candidate wrote outside '" + wrong->name + "': " +
+                    std::to_string(wrong->amount) + " bytes next to it changed (" + set + " sizes)",
+                {{"set", set}, {"output", wrong->name}, {"reason", "out_of_bounds"}});
 }
 
 }  // namespace kb
