@@ -13,7 +13,6 @@
 #include "device/gpu_choice.h"
 #include "device/gpu_state.h"
 #include "device/peaks.h"
-#include "judge/cores.h"
 #include "judge/memory.h"
 #include "judge/reference_runner.h"
 #include "protocol/futex.h"
@@ -48,14 +47,10 @@ PairingPolicy longer(PairingPolicy policy) {
   return policy;
 }
 
-const std::vector<int>& all_cores() {
-  static const std::vector<int> cores = allowed_cores();  // before this process is pinned
-  return cores;
-}
-
-// On the CPU backend times mean nothing, and runners use all cores.
-std::optional<Cores> own_cores(size_t gpu) {
-  return is_functional() ? std::nullopt : choose_cores(all_cores(), gpu);
+// None on the CPU backend: times mean nothing there, and runners use all cores.
+std::optional<Cores> own_cores(const CandidateEntry& entry, const std::vector<int>& allowed) {
+  if (is_functional()) return std::nullopt;
+  return choose_cores(allowed, position_of_given_gpu(scheduled_gpus(entry.build_dir)));
 }
 
 // The blocks go to the JSON file; the console gets one line per lane from the program.
@@ -172,7 +167,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       entry_(entry),
       options_(options),
       sizes_(is_functional() ? task.smoke : task.full),
-      gpu_position_(position_of_given_gpu(scheduled_gpus(entry.build_dir))) {
+      cores_(own_cores(entry, all_cores_)) {
   chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
   chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
   for (int pair = 2; pair <= pairs && !is_functional(); ++pair) {
@@ -218,12 +213,12 @@ void Lanes::spawn_pair(const Baseline& baseline) {
     reference.who = "the reference module";
   }
   RunnerOptions candidate = candidate_runner(entry_, options_, schedule);
-  if (const std::optional<Cores> cores = own_cores(gpu_position_)) {
-    reference.cpu = cores->reference;
-    candidate.cpu = cores->candidate;
+  if (cores_) {
+    reference.cpu = cores_->reference;
+    candidate.cpu = cores_->candidate;
     // Threads that start now, one for what each runner prints, must not wake up on the judge's
     // core.
-    pin_to(all_cores());
+    pin_to(all_cores_);
   }
   reference_ = std::make_unique<RunnerSession>(reference, *memory_);
   candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
@@ -231,7 +226,7 @@ void Lanes::spawn_pair(const Baseline& baseline) {
 
 // @return "", or why the reference of a special baseline cannot start
 std::string Lanes::start_pair(const Chain& chain) {
-  // What starts and ends a unit differs between processes by some 8 us, which are 0.3 % of it.
+  // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it.
   const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
                                               : Duel::UnitSize{.seconds = 3e-3, .calls = 1};
   {
@@ -241,8 +236,7 @@ std::string Lanes::start_pair(const Chain& chain) {
     candidate_->load();
   }
   const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
-  // CUDA has started its threads, too.
-  if (const auto cores = own_cores(gpu_position_)) pin_to({cores->judge});
+  if (cores_) pin_to({cores_->judge});  // CUDA has started its threads, too
   duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
   tolerances_ = duel_->tolerances();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/cores.h"
 #include "judge/duel.h"
 #include "judge/program.h"
 #include "kb/task.h"
@@ -65,9 +66,9 @@ class Lanes {
   const Task& task_;
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
-  const SizeBytes& sizes_;  ///< those that are timed
-  /// Of this process's GPU among those that tests are scheduled on.
-  const size_t gpu_position_;
+  const SizeBytes& sizes_;                              ///< those that are timed
+  const std::vector<int> all_cores_ = allowed_cores();  ///< before this process is pinned
+  const std::optional<Cores> cores_;
   Json gpu_;  ///< own_gpu()
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
   std::unique_ptr<RunnerSession> reference_, candidate_;
