@@ -10,7 +10,7 @@ from typing import Any
 from kb_report import metrics
 from kb_report.stats import percentile_90
 
-ARMS = ("reference", "candidate")
+_ARMS = ("reference", "candidate")
 _PHASES = ("start", "inputs", "oracle", "recording", "checks", "end")
 
 
@@ -23,7 +23,7 @@ def of_phases(benches: Iterable[dict[str, float]]) -> list[dict[str, Any]]:
     found = list(benches)
     if not found:
         return []
-    arms = [sum(bench.get(arm, 0.0) for arm in ARMS) for bench in found]
+    arms = [sum(bench.get(arm, 0.0) for arm in _ARMS) for bench in found]
     protocol = [sum(b.values()) - own for b, own in zip(found, arms, strict=True)]
     rows = [_row("bench: timed units", arms), _row("bench: protocol", protocol)]
     for phase in _PHASES:
