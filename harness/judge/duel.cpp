@@ -121,9 +121,11 @@ std::string Duel::record(RunnerSession& runner, Range range) const {
   return mode_ == LaunchMode::stream ? "" : runner.capture(range.first, range.count);
 }
 
-void Duel::record_again(RunnerSession& runner, Range range) const {
+// Leaves a graph that can be timed: its first launch has brought it to the device.
+void Duel::record_again(RunnerSession& runner, Range range) {
   const std::string why = record(runner, range);
   if (!why.empty()) throw Decided(Verdict::runtime_error, why + ", although it could before");
+  if (mode_ == LaunchMode::graph) unit(runner, range);
 }
 
 double Duel::empty_unit(RunnerSession& runner) {
@@ -209,6 +211,8 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
 
 // What a unit took beyond an empty one. Noise must not turn a short unit into nothing.
 double Duel::net_unit(RunnerSession& runner, Range range, double empty) {
+  TORCH_CHECK(mode_ == LaunchMode::stream || runner.has_replayed(),
+              "the first launch of a graph must not be timed");
   const double gross = unit(runner, range);
   return std::max(gross - empty, gross / 10);
 }
@@ -232,10 +236,7 @@ void Duel::audit() {
 void Duel::record_elsewhere() {
   const auto phase = phases_.in("recording");
   recorded_ = random_range(calls_);
-  for (RunnerSession* runner : {&reference_, &candidate_}) {
-    record_again(*runner, recorded_);
-    unit(*runner, recorded_);  // the first launch of a graph also brings it to the device
-  }
+  for (RunnerSession* runner : {&reference_, &candidate_}) record_again(*runner, recorded_);
 }
 
 Block Duel::block() {

@@ -96,7 +96,7 @@ class Duel {
   void find_tolerances();
   Range random_range(int64_t count);
   std::string record(RunnerSession& runner, Range range) const;
-  void record_again(RunnerSession& runner, Range range) const;
+  void record_again(RunnerSession& runner, Range range);
   void record_elsewhere();
   double unit(RunnerSession& runner, Range range);
   double net_unit(RunnerSession& runner, Range range, double empty);

@@ -157,6 +157,7 @@ protocol::Answer RunnerSession::run(uint32_t first_slot, uint32_t slots) {
 std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
   page_.request.first_slot = first_slot;
   page_.request.slots = slots;
+  has_replayed_ = false;
   const protocol::Answer answer = call(Op::capture, options_.call_timeout);
   if (answer.status == Status::ok) return "";
   return options_.who + " cannot be recorded as a graph: " +
@@ -165,7 +166,11 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
 
 void RunnerSession::wake() { call(Op::wake, options_.call_timeout); }
 
-protocol::Answer RunnerSession::replay() { return call(Op::replay, options_.call_timeout); }
+protocol::Answer RunnerSession::replay() {
+  const protocol::Answer answer = call(Op::replay, options_.call_timeout);
+  has_replayed_ = true;
+  return answer;
+}
 
 protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
   doing_ = words(op);

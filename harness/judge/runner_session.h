@@ -55,6 +55,9 @@ class RunnerSession {
   /// Records the same calls as a graph. @return "", or why they cannot be recorded. @throws Decided
   std::string capture(uint32_t first_slot, uint32_t slots);
   protocol::Answer replay();
+  /// Whether the graph that was recorded last has run. Its first launch also brings it to the
+  /// device, so that one is not to be timed.
+  bool has_replayed() const { return has_replayed_; }
   /// Has the runner go the way of a unit with nothing in it, so that the device has turned to its
   /// process and code is in the caches when the clock starts.
   void wake();
@@ -83,6 +86,7 @@ class RunnerSession {
   uint32_t number_ = 0;
   std::chrono::steady_clock::time_point asked_, answered_;
   bool loaded_ = false;
+  bool has_replayed_ = false;
   std::string isolation_;
   std::vector<std::string> trusted_code_;  ///< files mapped before the candidate was loaded
   std::string doing_;
