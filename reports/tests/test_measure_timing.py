@@ -43,11 +43,17 @@ def lines(project):
     return (project / "out.jsonl").read_text().splitlines()
 
 
-def test_every_pair_is_timed(project):
-    tool = [project / "tools/measure-timing", "fake", "out.jsonl", "3"]
+def measure(project, processes):
+    tool = [project / "tools/measure-timing", "fake", "out.jsonl", str(processes)]
     subprocess.run(tool, check=True, capture_output=True)
-    names = sorted(json.loads(line)["candidate"] for line in lines(project))
-    assert names == ["seed.level1.019_relu"] * 3 + ["seed.level1.021_sigmoid"] * 3
+
+
+def test_every_pair_is_timed_and_what_is_there_counts(project):
+    names = ["seed.level1.019_relu", "seed.level1.021_sigmoid"]
+    for processes in (2, 2, 3):
+        measure(project, processes)
+        found = [json.loads(line)["candidate"] for line in lines(project)]
+        assert sorted(found) == sorted(names * processes)
 
 
 def test_ctrl_c_leaves_nothing_behind(project):
