@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include "device/sm_clock.h"
@@ -56,16 +55,16 @@ Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, Inp
   most_slots_ = std::max<int64_t>(1, slot_bytes / bytes_per_call(task_, sizes_));
   set_calls(1);
   const Range none{0, 0}, only{0, 1};
-  double seconds = 0;
+  double reference_seconds = 0, candidate_seconds = 0;
   constexpr int trials = 3;
   for (int i = 0; i < trials; ++i) {
     // What a unit costs without a call would make calls look longer and units come out short.
-    seconds = std::min(net_unit(reference_, only, unit(reference_, none)),
-                       net_unit(candidate_, only, unit(candidate_, none)));
+    reference_seconds = net_unit(reference_, only, unit(reference_, none));
+    candidate_seconds = net_unit(candidate_, only, unit(candidate_, none));
   }
   if (tolerances_.empty()) find_tolerances();
-  const auto wanted = static_cast<int64_t>(std::ceil(size.seconds / seconds));
-  const int64_t calls = std::min({std::max(wanted, size.calls), most_slots_ - 1, max_calls});
+  const int64_t calls = std::min(
+      {size.calls_per_unit(reference_seconds, candidate_seconds), most_slots_ - 1, max_calls});
   if (calls > 1) set_calls(calls);
 }
 

@@ -23,17 +23,12 @@ enum class LaunchMode { stream, graph };
 
 class Duel {
  public:
-  /// How long a unit is: at least so many seconds and calls, as far as memory allows.
-  struct UnitSize {
-    double seconds;
-    int64_t calls;
-  };
-
   /// Starts from two idle runners. Each call of a unit has a slot of its own: own inputs, own
   /// poisoned output, so that nothing is found in a cache by repetition. Where
   /// memory allows there is one slot more than calls, and nobody is told before which one is left
   /// out.
   /// @param plan where memory is short
+  /// @param size as far as memory allows
   /// @param tolerances of an earlier duel at these sizes; none: found with the oracle
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,

@@ -227,8 +227,8 @@ void Lanes::spawn_pair(const Baseline& baseline) {
 // @return "", or why the reference of a special baseline cannot start
 std::string Lanes::start_pair(const Chain& chain) {
   // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it.
-  const Duel::UnitSize unit = is_functional() ? Duel::UnitSize{.seconds = 0, .calls = 2}
-                                              : Duel::UnitSize{.seconds = 3e-3, .calls = 1};
+  const UnitSize unit =
+      is_functional() ? UnitSize{.seconds = 0, .calls = 2} : UnitSize{.seconds = 3e-3, .calls = 1};
   {
     const auto phase = phases_.in("start");
     if (!std::exchange(spawned_, false)) spawn_pair(chain.baseline());

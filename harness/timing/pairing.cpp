@@ -1,6 +1,7 @@
 // Ratios are estimated on the log scale, where a block's noise is symmetric.
 #include "timing/pairing.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kb {
@@ -9,6 +10,12 @@ namespace {
 double half_width(const Interval& interval) { return (interval.high - interval.low) / 2; }
 
 }  // namespace
+
+int64_t UnitSize::calls_per_unit(double reference, double candidate) const {
+  const double wanted = std::ceil(seconds / std::min(reference, candidate));
+  const double affordable = std::ceil(reference_seconds / reference);
+  return std::max(static_cast<int64_t>(std::min(wanted, affordable)), calls);
+}
 
 double Block::log_ratio() const {
   return (std::log(a1) + std::log(a2) - std::log(b1) - std::log(b2)) / 2;

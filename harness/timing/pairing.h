@@ -1,12 +1,26 @@
-// The order in which reference and candidate are timed, and when to stop.
+// How long the units of reference and candidate are, the order in which they are timed, and when to
+// stop.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <vector>
 
 #include "timing/statistics.h"
 
 namespace kb {
+
+/// The length of a unit, which calls both sides equally often.
+struct UnitSize {
+  double seconds;  ///< what the faster side takes at least
+  int64_t calls;   ///< at least
+  /// What the reference takes at most, as far as that leaves `calls`: a kernel that is many times
+  /// faster is told from it by a shorter unit, too, and each of its calls is also expected by the
+  /// reference.
+  double reference_seconds = 40e-3;
+
+  /// @param reference, candidate seconds of a call
+  int64_t calls_per_unit(double reference, double candidate) const;
+};
 
 /// One ABBA block: seconds of each unit, A the reference, B the candidate.
 struct Block {

@@ -9,6 +9,26 @@
 namespace kb {
 namespace {
 
+TEST(UnitSize, IsSetByTheFasterSide) {
+  const UnitSize size{.seconds = 3e-3, .calls = 1};
+  EXPECT_EQ(size.calls_per_unit(0.5e-3, 1e-3), 6);
+  EXPECT_EQ(size.calls_per_unit(1e-3, 0.5e-3), 6);
+  EXPECT_EQ(size.calls_per_unit(4e-3, 5e-3), 1);
+}
+
+// 10 us instead of 10 ms: 300 calls would keep the reference busy for 3 s per unit.
+TEST(UnitSize, IsShorterWhereTheReferenceIsManyTimesSlower) {
+  const UnitSize size{.seconds = 3e-3, .calls = 1};
+  EXPECT_EQ(size.calls_per_unit(10e-3, 10e-6), 4);
+  EXPECT_EQ(size.calls_per_unit(200e-3, 10e-6), 1);
+}
+
+TEST(UnitSize, HasTheCallsThatWereAskedFor) {
+  const UnitSize size{.seconds = 0, .calls = 2};
+  EXPECT_EQ(size.calls_per_unit(1e-3, 1e-3), 2);
+  EXPECT_EQ(size.calls_per_unit(1, 1), 2);
+}
+
 // A block of arms that take `a` and `b`, on a machine that slows down by `drift` with every unit.
 Block drifting(double a, double b, double drift, int& unit) {
   const auto next = [&](double seconds) { return seconds * (1 + drift * unit++); };
