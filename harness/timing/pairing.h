@@ -11,11 +11,11 @@ namespace kb {
 
 /// The length of a unit, which calls both sides equally often.
 struct UnitSize {
-  double seconds;  ///< what the faster side takes at least
+  double seconds;  ///< the faster side goes on calling for so long
   int64_t calls;   ///< at least
-  /// What the reference takes at most, as far as that leaves `calls`: a kernel that is many times
-  /// faster is told from it by a shorter unit, too, and each of its calls is also expected by the
-  /// reference.
+  /// The reference makes no further call after so long, which ends the unit sooner. A kernel that
+  /// is many times faster is told from it by a shorter unit, too, and what each of its calls should
+  /// give, the reference has to compute once more.
   double reference_seconds = 40e-3;
 
   /// @param reference, candidate seconds of a call

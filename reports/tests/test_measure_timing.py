@@ -22,7 +22,7 @@ echo "{\\"candidate\\": \\"$candidate\\", \\"identical\\": true, \\"lanes\\": {}
 
 @pytest.fixture
 def project(tmp_path):
-    """A built preset `fake` with one task, and two GPUs."""
+    """A built preset `fake` with two tasks, and two GPUs."""
     (tmp_path / "tools").mkdir()
     shutil.copy(REPOSITORY / "tools/measure-timing", tmp_path / "tools")
     (tmp_path / "reports").symlink_to(REPOSITORY / "reports")
