@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
@@ -116,6 +117,12 @@ int guarded(const char* program, const std::function<int()>& work) {
     std::cerr << program << ": " << error.what() << "\n";
   }
   return 2;
+}
+
+void leave(int status) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::quick_exit(status);
 }
 
 Json own_gpu() {

@@ -49,6 +49,10 @@ RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& ba
 /// stderr and exit code 2: a fault of the judge's own or of how it was called, and no verdict.
 int guarded(const char* program, const std::function<int()>& work);
 
+/// Ends the process once its files are written. Without destructors of LibTorch's and CUDA's, which
+/// only give back what the kernel takes back anyway.
+[[noreturn]] void leave(int status);
+
 /// The GPU that this process and its runners use, as in env.json; null on the CPU backend.
 Json own_gpu();
 

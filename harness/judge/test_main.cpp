@@ -1,4 +1,5 @@
 // main() of every task's .test program.
+#include "judge/program.h"
 #include "judge/test_program.h"
 
-int main(int argc, char** argv) { return kb::test_main(argc, argv, kb::task()); }
+int main(int argc, char** argv) { kb::leave(kb::test_main(argc, argv, kb::task())); }
