@@ -93,6 +93,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   json.replace_extension("bench.json");
   Lanes lanes(task, file.entry(), options);
   lanes.phases().add("start", process_seconds());
+  const auto rest = lanes.phases().in("other");
   try {
     lanes.measure();
   } catch (const Decided& decided) {
@@ -100,6 +101,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
     save_log(file.entry(), "bench", lanes.end());
     return keep_verdict(file, decided);
   }
+  const std::string printed = lanes.end();
   if (!options.report.empty()) {
     print(options.candidate, lanes.report());
     append_report(options, file.entry(), lanes);
@@ -107,7 +109,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   }
   {
     const auto phase = lanes.phases().in("end");
-    save_log(file.entry(), "bench", lanes.end());
+    save_log(file.entry(), "bench", printed);
     lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
   }
   const Json timing = {{"functional", is_functional()},

@@ -136,7 +136,10 @@ double Duel::empty_unit(RunnerSession& runner) {
 
 // A recorded unit is the range that was recorded last.
 double Duel::unit(RunnerSession& runner, Range range) {
-  runner.wake();
+  {
+    const auto phase = phases_.in("waking");
+    runner.wake();
+  }
   last_ready_seconds_ = runner.seconds();
   const bool candidate = &runner == &candidate_;
   const auto phase = phases_.in(candidate ? "candidate" : "reference");

@@ -288,6 +288,7 @@ UnitTimes Lanes::times(const Chain& chain) const {
 
 // What is odd about everything that was timed on one pair of processes; ends the pair.
 std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
+  const auto phase = phases_.in("end");
   const int samples = is_functional() ? 1 : 3;
   std::optional<Suspicion> found;
   const auto keep_first = [&](std::optional<Suspicion> next) {
@@ -527,6 +528,7 @@ void Lanes::pool() {
 }
 
 std::string Lanes::end() {
+  const auto phase = phases_.in("end");
   if (reference_) reference_->end();
   if (candidate_) {  // the last pair was not brought to its end
     candidate_->end();
