@@ -1,53 +1,41 @@
-// kb_peaks: measures what each visible GPU does at best and writes peaks/<UUID>.json beside the
-// manifest. Skips a GPU whose file is there for the same driver.
+// kb_peaks: sees to it that the peaks of every GPU in env.json are known. A program of its own
+// measures them: that one loads LibTorch and CUDA, for which nobody wants to wait each time.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 
-#include "device/gpu.h"
-#include "device/peaks.h"
-#include "result/files.h"
+#include "device/peaks_file.h"
 
 namespace kb {
 namespace {
 
-void measure(const Json& gpu, int device, const std::filesystem::path& file) {
-  const Json of = {{"uuid", gpu.at("uuid")}, {"driver", gpu.at("driver")}};
-  constexpr int schema = 2;
-  if (std::filesystem::exists(file)) {
-    const Json old = read_json(file);
-    if (old.value("schema", 0) == schema && old.value("gpu", Json()) == of) {
-      std::cout << file.string() << " is up to date\n";
-      return;
-    }
-  }
-  replace_json(file, {{"schema", schema},
-                      {"gpu", of},
-                      {"name", gpu.at("name")},
-                      {"time", utc_now()},
-                      {"peaks", measure_peaks(device)}});
-  std::cout << read_text(file);
-}
-
 int run(const std::filesystem::path& manifest) {
-  const std::vector<Json> gpus = find_gpus();
-  if (gpus.empty()) {
-    std::cerr << "no GPU is visible: " << no_gpu_reason() << "\n";
-    return 1;
-  }
   const std::filesystem::path build_dir = std::filesystem::absolute(manifest).parent_path();
-  for (size_t i = 0; i < gpus.size(); ++i) {
-    measure(gpus[i], static_cast<int>(i), peaks_file(build_dir, gpus[i].at("uuid")));
+  bool known = true;
+  for (const Json& gpu : read_json(build_dir / "env.json").at("gpus")) {
+    known = known && has_peaks(peaks_file(build_dir, gpu.at("uuid")), gpu);
   }
-  return 0;
+  if (known) {
+    std::cout << (build_dir / "peaks").string() << " is up to date\n";
+    return 0;
+  }
+  const std::string program = build_dir / "bin/kb_measure_peaks";
+  execl(program.c_str(), program.c_str(), "--manifest", manifest.c_str(), nullptr);
+  throw std::runtime_error("cannot start " + program + ": " + std::strerror(errno) +
+                           "; build again");
 }
 
 }  // namespace
 }  // namespace kb
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures the peaks of every visible GPU into peaks/<UUID>.json");
+  CLI::App app("Measures the peaks of GPUs that are not in peaks/ yet");
   std::string manifest;
-  app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
+  app.add_option("--manifest", manifest, "manifest.json of the build tree; env.json lies beside it")
+      ->required();
   CLI11_PARSE(app, argc, argv);
   try {
     return kb::run(manifest);

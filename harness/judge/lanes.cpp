@@ -12,7 +12,7 @@
 
 #include "device/gpu_choice.h"
 #include "device/gpu_state.h"
-#include "device/peaks.h"
+#include "device/peaks_file.h"
 #include "judge/memory.h"
 #include "judge/reference_runner.h"
 #include "protocol/futex.h"

@@ -16,8 +16,8 @@ struct Work {
   bool library = false;  ///< cuBLAS or cuDNN have operators for it
 };
 
-/// What a device does at best. Measured by kb_peaks, except for the limits, which follow from
-/// clocks and widths and cannot be exceeded by any program.
+/// What a device does at best. Measured by kb_measure_peaks, except for the limits, which follow
+/// from clocks and widths and cannot be exceeded by any program.
 struct Peaks {
   double bytes_per_second = 0;        ///< the fastest of copying, reading and writing
   double flops_per_second = 0;        ///< fp32 matrix product

@@ -1,0 +1,43 @@
+// kb_measure_peaks: measures what each visible GPU does at best, unless that is known. Started by
+// kb_peaks.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "device/gpu.h"
+#include "device/peaks.h"
+#include "device/peaks_file.h"
+
+namespace kb {
+namespace {
+
+int run(const std::filesystem::path& manifest) {
+  const std::vector<Json> gpus = find_gpus();
+  if (gpus.empty()) {
+    std::cerr << "no GPU is visible: " << no_gpu_reason() << "\n";
+    return 1;
+  }
+  const std::filesystem::path build_dir = std::filesystem::absolute(manifest).parent_path();
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    const std::filesystem::path file = peaks_file(build_dir, gpus[i].at("uuid"));
+    if (has_peaks(file, gpus[i])) continue;
+    keep_peaks(file, gpus[i], measure_peaks(static_cast<int>(i)));
+    std::cout << read_text(file);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace kb
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures the peaks of every visible GPU into peaks/<UUID>.json");
+  std::string manifest;
+  app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return kb::run(manifest);
+  } catch (const std::exception& error) {
+    std::cerr << "kb_measure_peaks: " << error.what() << "\n";
+    return 2;
+  }
+}

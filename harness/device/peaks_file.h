@@ -1,0 +1,21 @@
+// What was measured once of each GPU, kept in the build folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "result/files.h"
+
+namespace kb {
+
+/// Where the peaks of the GPU with this UUID are kept.
+std::filesystem::path peaks_file(const std::filesystem::path& build_dir, const std::string& uuid);
+
+/// Whether the file holds what this version measures, of this very GPU under this driver.
+/// @param gpu as in env.json
+bool has_peaks(const std::filesystem::path& file, const Json& gpu);
+
+/// @param peaks of measure_peaks()
+void keep_peaks(const std::filesystem::path& file, const Json& gpu, const Json& peaks);
+
+}  // namespace kb

@@ -1,0 +1,39 @@
+// Peaks are measured again for another GPU or driver, and only then.
+#include "device/peaks_file.h"
+
+#include <gtest/gtest.h>
+
+namespace kb {
+namespace {
+
+TEST(PeaksFile, BelongsToOneGpuAndDriver) {
+  const std::filesystem::path build_dir = testing::TempDir();
+  const Json gpu = {{"name", "a GPU"}, {"uuid", "GPU-1"}, {"driver", "580.1"}};
+  const std::filesystem::path file = peaks_file(build_dir, gpu["uuid"]);
+  std::filesystem::remove(file);
+  EXPECT_FALSE(has_peaks(file, gpu));
+
+  keep_peaks(file, gpu, {{"copy_bytes_per_s", 4e12}});
+  EXPECT_TRUE(has_peaks(file, gpu));
+  EXPECT_EQ(read_json(file)["peaks"]["copy_bytes_per_s"], 4e12);
+
+  Json updated = gpu;
+  updated["driver"] = "580.2";
+  EXPECT_FALSE(has_peaks(file, updated));
+  Json other = gpu;
+  other["uuid"] = "GPU-2";
+  EXPECT_FALSE(has_peaks(file, other));
+}
+
+TEST(PeaksFile, OfAnEarlierVersionCountsAsNone) {
+  const Json gpu = {{"name", "a GPU"}, {"uuid", "GPU-3"}, {"driver", "580.1"}};
+  const std::filesystem::path file = peaks_file(testing::TempDir(), gpu["uuid"]);
+  keep_peaks(file, gpu, Json::object());
+  Json kept = read_json(file);
+  kept["schema"] = 1;
+  replace_json(file, kept);
+  EXPECT_FALSE(has_peaks(file, gpu));
+}
+
+}  // namespace
+}  // namespace kb
