@@ -126,7 +126,9 @@ def _parser() -> argparse.ArgumentParser:
     p.set_defaults(run=_export)
 
     p = commands.add_parser("timer", help="sum up what tools/measure-timing measured")
-    p.add_argument("file", type=Path, metavar="FILE.jsonl", help="FILE.json and .md go beside it")
+    p.add_argument(
+        "file", type=Path, metavar="FILE.jsonl[.gz]", help="FILE.json and .md go beside it"
+    )
     p.set_defaults(run=_timer)
 
     p = commands.add_parser("screenshot", help="save pictures of the page for documents")
@@ -221,8 +223,9 @@ def _feedback(args: argparse.Namespace) -> int:
 def _timer(args: argparse.Namespace) -> int:
     found = timer.summary(timer.read(args.file))
     print(timer.markdown(found), end="")
-    write.write_atomic(args.file.with_suffix(".json"), write.as_json(found))
-    write.write_atomic(args.file.with_suffix(".md"), timer.markdown(found))
+    lines = args.file.with_suffix("") if args.file.suffix == ".gz" else args.file
+    write.write_atomic(lines.with_suffix(".json"), write.as_json(found))
+    write.write_atomic(lines.with_suffix(".md"), timer.markdown(found))
     return model.OK
 
 

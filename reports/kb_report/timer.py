@@ -7,9 +7,11 @@ slow-down of it.
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import statistics
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,11 +23,17 @@ from kb_report.stats import percentile_90
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file. Raises ReportError with the number of a line that is none."""
+    """The lines of a file, compressed if its name ends in .gz.
+
+    Raises ReportError with the number of a line that is none.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
     except OSError as e:
-        raise ReportError(f"cannot read {path}: {e.strerror}") from None
+        raise ReportError(f"cannot read {path}: {e.strerror or e}") from None
+    except (EOFError, zlib.error, UnicodeDecodeError):
+        raise ReportError(f"{path} is damaged: copy it again, or measure again") from None
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
         try:

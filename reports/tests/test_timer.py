@@ -1,5 +1,6 @@
 """The summary of timer measurements against numbers worked out by hand."""
 
+import gzip
 import json
 import math
 
@@ -68,13 +69,25 @@ def test_estimates_of_one_kernel_on_one_gpu():
     assert "| eager | repeated | 1 | 3 | 3 |" in timer.markdown(timer.summary(lines))
 
 
-def test_command_writes_both_files(tmp_path, capsys):
-    path = tmp_path / "timer.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in LINES))
+@pytest.mark.parametrize("name", ["timer.jsonl", "timer.jsonl.gz"])
+def test_command_writes_both_files(tmp_path, capsys, name):
+    path = tmp_path / name
+    text = "".join(json.dumps(each) + "\n" for each in LINES).encode()
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     assert cli.main(["timer", str(path)]) == 0
     assert "identical" in capsys.readouterr().out
     assert json.loads((tmp_path / "timer.json").read_text())["runs"] == len(LINES)
     assert (tmp_path / "timer.md").read_text().startswith("| lane |")
+
+
+def test_a_compressed_file_that_is_cut_short(tmp_path):
+    path = tmp_path / "timer.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}" * 1000)[:-9])
+    with pytest.raises(ReportError, match="damaged"):
+        timer.read(path)
+    path.write_bytes(b"{}")
+    with pytest.raises(ReportError, match="cannot read"):
+        timer.read(path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"candidate": "x"}'])
