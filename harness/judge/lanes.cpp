@@ -32,7 +32,7 @@ PairingPolicy policy(int pair) {
   if (is_functional()) {
     policy.min_blocks = policy.max_blocks = 8;
   } else if (pair > 1) {
-    policy.min_blocks = policy.max_blocks = 6;  // the spread between pairs decides, not within one
+    policy.min_blocks = policy.max_blocks = 4;  // the spread between pairs decides, not within one
   }
   return policy;
 }
@@ -114,7 +114,7 @@ struct Lanes::Chain {
 
   Baseline baseline() const { return {.lane = lane, .package = package}; }
   /// Whether it starts processes of its own instead of taking over those of the chain before.
-  bool own_pair() const { return pair > 1 || baseline().special(); }
+  bool own_pair() const { return mode == LaunchMode::stream || baseline().special(); }
   double call_seconds() const { return pairing.candidate_seconds() / static_cast<double>(calls); }
   void start_again(const std::string& why) {
     Json redone_so_far = std::move(redone);
@@ -168,10 +168,9 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       options_(options),
       sizes_(is_functional() ? task.smoke : task.full),
       cores_(own_cores(entry, all_cores_)) {
-  chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, 1}));
-  chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, 1}));
-  for (int pair = 2; pair <= pairs && !is_functional(); ++pair) {
+  for (int pair = 1; pair <= (is_functional() ? 1 : pairs); ++pair) {
     chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, pair}));
+    chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, pair}));
   }
   for (const std::string& lane : entry.lanes) {
     if (!Baseline{.lane = lane}.special()) continue;
@@ -240,7 +239,7 @@ std::string Lanes::start_pair(const Chain& chain) {
   duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
   tolerances_ = duel_->tolerances();
-  if (!chain.own_pair()) {
+  if (chain.pair == 1 && !chain.baseline().special()) {
     const auto counting = phases_.in("oracle");
     work_ = duel_->work();
   }
@@ -361,6 +360,7 @@ Json Lanes::speed_of_light() const {
 
 // Runs a chain on a pair of its own or the one at hand. @return false if its lane is missing
 bool Lanes::run_chain(Chain& chain) {
+  if (chain.pair > 1 && missing_.contains(chain.lane)) return false;
   std::string why = why_no_baseline(chain);
   if (why.empty() && (duel_ == nullptr || chain.own_pair())) why = start_pair(chain);
   if (why.empty()) why = duel_->select(chain.mode);
@@ -422,7 +422,7 @@ void Lanes::measure() {
     if ((*first)->pair == 1 || pool_wanted()) run_pair({first, end});
     first = end;
   }
-  pool();
+  for (const char* lane : {"eager", "graph"}) pool(lane);
 }
 
 void Lanes::write_benchmarks(const std::string& program, const std::filesystem::path& json) const {
@@ -503,28 +503,29 @@ Json Lanes::describe(const Chain& chain) const {
           {"verdict", verdicts(interval)}};
 }
 
-// The pooled estimate replaces the first pair's: the mean of the pairs' medians on the log scale.
-void Lanes::pool() {
+// Where there are several pairs, their pooled estimate replaces the first one's: the mean of the
+// pairs' medians on the log scale.
+void Lanes::pool(const std::string& lane) {
   std::vector<double> logs;
-  Json speedups = Json::array();
-  Json& eager = report_["eager"];
+  Json speedups = Json::array(), redone = Json::array(), anomalies = Json::array();
   for (const auto& chain : chains_) {
-    if (chain->mode != LaunchMode::stream || chain->pairing.blocks().empty()) continue;
+    if (chain->lane != lane || chain->pairing.blocks().empty()) continue;
     logs.push_back(std::log(chain->pairing.speedup()));
     speedups.push_back(chain->pairing.speedup());
-    if (chain->pair == 1) continue;
-    for (const Json& why : chain->redone) eager["redone"].push_back(why);
-    for (const Json& seen : chain->anomalies) eager["anomalies"].push_back(seen);
+    for (const Json& why : chain->redone) redone.push_back(why);
+    for (const Json& seen : chain->anomalies) anomalies.push_back(seen);
   }
   if (logs.size() < 2) return;
   const Interval log_interval = mean_interval(logs, confidence);
   const Interval interval{std::exp(log_interval.low), std::exp(log_interval.high)};
-  eager["speedup"] = std::sqrt(std::exp(log_interval.low + log_interval.high));
-  eager["ci_lo"] = interval.low;
-  eager["ci_hi"] = interval.high;
-  eager["pairs"] = logs.size();
-  eager["pair_speedups"] = speedups;
-  eager["verdict"] = verdicts(interval);
+  report_[lane].update({{"speedup", std::sqrt(interval.low * interval.high)},
+                        {"ci_lo", interval.low},
+                        {"ci_hi", interval.high},
+                        {"pairs", logs.size()},
+                        {"pair_speedups", speedups},
+                        {"anomalies", anomalies},
+                        {"redone", redone},
+                        {"verdict", verdicts(interval)}});
 }
 
 std::string Lanes::end() {

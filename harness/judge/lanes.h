@@ -20,9 +20,9 @@ namespace kb {
 
 /// Times a candidate in every lane. `eager`: calls launched on the stream, as upstream times them;
 /// `graph`: both arms recorded as CUDA graphs; `library` and `aoti`: the same against a reference
-/// with the libraries at their best, or compiled by AOTInductor. A stream launch carries a bias
-/// that belongs to the pair of processes and stays for its life, so where the lanes differ
-/// (launches matter) or a graph cannot be recorded, `eager` is pooled over fresh pairs.
+/// with the libraries at their best, or compiled by AOTInductor. What a launch costs, recorded or
+/// not, belongs to the pair of processes and stays for its life, so where the first two lanes
+/// differ (launches matter) or a graph cannot be recorded, they are pooled over fresh pairs.
 class Lanes {
  public:
   Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options);
@@ -41,7 +41,8 @@ class Lanes {
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills, expected values),
-  /// "oracle", "recording", "reference" and "candidate" (units of each arm), "checks".
+  /// "oracle", "recording", "waking" (before units), "reference" and "candidate" (units of each
+  /// arm), "checks", "end" (of processes).
   Phases& phases() { return phases_; }
   const Phases& phases() const { return phases_; }
   /// Ends the runners. @return what the candidate's printed, those of earlier pairs first
@@ -57,7 +58,7 @@ class Lanes {
   void run_blocks(Chain& chain) const;
   Json describe(const Chain& chain) const;
   bool pool_wanted() const;
-  void pool();
+  void pool(const std::string& lane);
   void check_speed(const Chain& chain) const;
   UnitTimes times(const Chain& chain) const;
   std::optional<Suspicion> end_pair(const std::vector<Chain*>& timed);
