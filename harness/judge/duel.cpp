@@ -172,19 +172,32 @@ void Duel::find_tolerances() {
 }
 
 void Duel::refresh(Range called) {
-  const auto phase = phases_.in("inputs");
   expected_.assign(work_->slots(), {});
+  refresh_calls(called);
+  const auto phase = phases_.in("inputs");
   for (int64_t s = 0; s < work_->slots(); ++s) {
-    called.contains(s) ? refresh_slot(s) : work_->poison(s);
+    if (!called.contains(s)) work_->poison(s);
   }
   memory_.finish();
 }
 
-void Duel::refresh_slot(int64_t slot) {
-  work_->refill_slot(slot, inputs_, rng_);
-  expected_[slot] = task_.reference(sizes_, work_->arguments(slot));
-  // Attention comes as a view of another order; in one piece it is checked in one pass.
-  for (at::Tensor& output : expected_[slot]) output = output.contiguous();
+// New values in the slots of these calls, and what they should give.
+void Duel::refresh_calls(Range called) {
+  {
+    const auto phase = phases_.in("inputs");
+    for (int64_t i = 0; i < called.count; ++i) {
+      work_->refill_slot(called.first + i, inputs_, rng_);
+    }
+    memory_.finish();
+  }
+  const auto phase = phases_.in("expected");
+  for (int64_t i = 0; i < called.count; ++i) {
+    std::vector<at::Tensor>& outputs = expected_[called.first + i];
+    outputs = task_.reference(sizes_, work_->arguments(called.first + i));
+    // Attention comes as a view of another order; in one piece it is checked in one pass.
+    for (at::Tensor& output : outputs) output = output.contiguous();
+  }
+  memory_.finish();
 }
 
 void Duel::verify(Range called) {
@@ -303,8 +316,7 @@ double Duel::single_call() {
   refresh(only);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
-    refresh_slot(only.first);
-    memory_.finish();
+    refresh_calls(only);
     seconds.push_back(net_unit(candidate_, only, empty_candidate_));
   }
   verify(only);

@@ -102,7 +102,7 @@ class Duel {
   void fresh_units(const std::function<void(Range)>& time);
   Range fresh_range();
   void refresh(Range called);
-  void refresh_slot(int64_t slot);
+  void refresh_calls(Range called);
   void verify(Range called);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
 

@@ -40,9 +40,9 @@ class Lanes {
   const Json& missing() const { return missing_; }
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
-  /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills, expected values),
-  /// "oracle", "recording", "waking" (before units), "reference" and "candidate" (units of each
-  /// arm), "checks", "end" (of processes).
+  /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills), "expected" (what
+  /// outputs should be), "oracle", "recording", "waking" (before units), "reference" and
+  /// "candidate" (units of each arm), "checks", "end" (of processes).
   Phases& phases() { return phases_; }
   const Phases& phases() const { return phases_; }
   /// Ends the runners. @return what the candidate's printed, those of earlier pairs first

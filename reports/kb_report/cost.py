@@ -11,7 +11,7 @@ from kb_report import metrics
 from kb_report.stats import percentile_90
 
 _ARMS = ("reference", "candidate")
-_PHASES = ("start", "inputs", "oracle", "recording", "waking", "checks", "end", "other")
+_PHASES = ("start", "inputs", "expected", "oracle", "recording", "waking", "checks", "end", "other")
 
 
 def of_phases(benches: Iterable[dict[str, float]]) -> list[dict[str, Any]]:
