@@ -103,7 +103,7 @@ struct Lanes::Chain {
   Pairing pairing{policy(pair)};
   int64_t calls = 1;                  ///< per unit
   std::optional<double> single_call;  ///< seconds of the candidate's call that is alone in its unit
-  Json anomalies = Json::array();     ///< of the blocks that count
+  Anomalies anomalies;                ///< of the blocks that count
   Json redone = Json::array();        ///< anomalies of attempts that were thrown away
   bool second_look = false;
   double stalled = 0;  ///< share of the judge's waiting in which its core was taken away
@@ -123,7 +123,7 @@ struct Lanes::Chain {
     redone = std::move(redone_so_far);
   }
   std::string name() const { return lane + (pair == 1 ? "" : "/pair:" + std::to_string(pair)); }
-  Json find_anomalies() const;
+  Anomalies find_anomalies() const;
 };
 
 namespace {
@@ -144,8 +144,8 @@ Json clock_of(const std::vector<double>& mhz) { return mhz.empty() ? Json() : Js
 
 }  // namespace
 
-Json Lanes::Chain::find_anomalies() const {
-  Json found = Json::array();
+Anomalies Lanes::Chain::find_anomalies() const {
+  Anomalies found;
   if (is_functional()) return found;
   const auto& [reference, candidate] = clocks;
   if (drifts(pairing.log_ratios())) found.push_back("drift");
@@ -388,6 +388,7 @@ bool Lanes::run_chain(Chain& chain) {
 void Lanes::run_blocks(Chain& chain) const {
   constexpr int attempts = 4;
   const Pairing fresh = chain.pairing;
+  Anomalies last;
   for (int attempt = 1;; ++attempt) {
     chain.before = gpu_state();
     duel_->restart_clocks();
@@ -398,10 +399,9 @@ void Lanes::run_blocks(Chain& chain) const {
     chain.stalled = protocol::polling().stalled_since(polled);
     chain.clocks = duel_->clocks();
     chain.anomalies = chain.find_anomalies();
-    if (chain.anomalies.empty() || attempt == attempts) return;
-    // A host that takes cores away goes on doing so for minutes.
-    if (is_stalled(chain.stalled) && attempt > 1) return;
-    chain.redone.push_back(chain.anomalies);
+    if (chain.anomalies.empty() || attempt == attempts || come_back(last, chain.anomalies)) return;
+    last = chain.anomalies;
+    chain.redone.push_back(last);
     chain.pairing = fresh;
   }
 }
@@ -513,7 +513,7 @@ void Lanes::pool(const std::string& lane) {
     logs.push_back(std::log(chain->pairing.speedup()));
     speedups.push_back(chain->pairing.speedup());
     for (const Json& why : chain->redone) redone.push_back(why);
-    for (const Json& seen : chain->anomalies) anomalies.push_back(seen);
+    for (const std::string& seen : chain->anomalies) anomalies.push_back(seen);
   }
   if (logs.size() < 2) return;
   const Interval log_interval = mean_interval(logs, confidence);

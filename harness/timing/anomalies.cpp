@@ -7,6 +7,10 @@
 
 namespace kb {
 
+bool come_back(const Anomalies& before, const Anomalies& now) {
+  return std::find_first_of(now.begin(), now.end(), before.begin(), before.end()) != now.end();
+}
+
 bool drifts(const std::vector<double>& log_ratios) {
   const auto n = static_cast<double>(log_ratios.size());
   if (n < 4) return false;

@@ -16,6 +16,13 @@ std::vector<double> noise(int count, double deviation, unsigned seed) {
   return out;
 }
 
+TEST(Anomalies, ComeBackOneByOne) {
+  EXPECT_FALSE(come_back({}, {"throttle"}));
+  EXPECT_FALSE(come_back({"drift"}, {}));
+  EXPECT_FALSE(come_back({"drift"}, {"throttle"}));
+  EXPECT_TRUE(come_back({"drift", "throttle"}, {"bimodal", "throttle"}));
+}
+
 TEST(Drift, IsSeenWhereTheRatioMoves) {
   std::vector<double> logs = noise(12, 0.002, 1);
   for (size_t i = 0; i < logs.size(); ++i) logs[i] += 0.003 * static_cast<double>(i);
