@@ -23,6 +23,7 @@ namespace {
 
 constexpr double confidence = 0.99;
 constexpr int pairs = 5;
+constexpr std::array pooled_lanes{"eager", "graph"};
 // Launch costs that differ by less than this between the lanes are hidden behind the kernels.
 constexpr double same_time = 0.02;
 
@@ -169,12 +170,11 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       sizes_(is_functional() ? task.smoke : task.full),
       cores_(own_cores(entry, all_cores_)) {
   for (int pair = 1; pair <= (is_functional() ? 1 : pairs); ++pair) {
-    chains_.push_back(std::make_unique<Chain>(Chain{"eager", LaunchMode::stream, pair}));
-    chains_.push_back(std::make_unique<Chain>(Chain{"graph", LaunchMode::graph, pair}));
+    for (const char* lane : pooled_lanes) add_chain(lane, pair);
   }
   for (const std::string& lane : entry.lanes) {
     if (!Baseline{.lane = lane}.special()) continue;
-    chains_.push_back(std::make_unique<Chain>(Chain{lane, LaunchMode::graph, 1}));
+    add_chain(lane, 1);
     if (lane == "aoti") chains_.back()->package = package_of(entry, options.contract);
   }
   spawn_pair(chains_.front()->baseline());  // they set CUDA up while this process does
@@ -188,6 +188,11 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
 }
 
 Lanes::~Lanes() = default;
+
+void Lanes::add_chain(const std::string& lane, int pair) {
+  const LaunchMode mode = lane == "eager" ? LaunchMode::stream : LaunchMode::graph;
+  chains_.push_back(std::make_unique<Chain>(Chain{lane, mode, pair}));
+}
 
 // Why there is nothing to time against in a lane; "" if there is.
 std::string Lanes::why_no_baseline(const Chain& chain) const {
@@ -422,7 +427,27 @@ void Lanes::measure() {
     if ((*first)->pair == 1 || pool_wanted()) run_pair({first, end});
     first = end;
   }
-  for (const char* lane : {"eager", "graph"}) pool(lane);
+  for (const char* lane : pooled_lanes) pool(lane, 1);
+  look_again();
+}
+
+// What is undecided over several pairs gets a second look from nothing, as over one: twice as many
+// fresh pairs, which replace the first.
+void Lanes::look_again() {
+  std::vector<std::string> undecided;
+  for (const auto& [lane, report] : report_.items()) {
+    if (report["pairs"] > 1 && report["verdict"]["1"] == "UNDECIDED") undecided.push_back(lane);
+  }
+  if (undecided.empty()) return;
+  for (int pair = pairs + 1; pair <= 3 * pairs; ++pair) {
+    const size_t first = chains_.size();
+    for (const std::string& lane : undecided) add_chain(lane, pair);
+    run_pair(std::span(chains_).subspan(first));
+  }
+  for (const std::string& lane : undecided) {
+    pool(lane, pairs + 1);
+    report_[lane]["second_look"] = true;
+  }
 }
 
 void Lanes::write_benchmarks(const std::string& program, const std::filesystem::path& json) const {
@@ -505,23 +530,24 @@ Json Lanes::describe(const Chain& chain) const {
 
 // Where there are several pairs, their pooled estimate replaces the first one's: the mean of the
 // pairs' medians on the log scale.
-void Lanes::pool(const std::string& lane) {
-  std::vector<double> logs;
-  Json speedups = Json::array(), redone = Json::array(), anomalies = Json::array();
+void Lanes::pool(const std::string& lane, int first_pair) {
+  std::vector<double> speedups;
+  Json redone = Json::array(), anomalies = Json::array();
   for (const auto& chain : chains_) {
     if (chain->lane != lane || chain->pairing.blocks().empty()) continue;
-    logs.push_back(std::log(chain->pairing.speedup()));
-    speedups.push_back(chain->pairing.speedup());
+    if (chain->pair >= first_pair) speedups.push_back(chain->pairing.speedup());
     for (const Json& why : chain->redone) redone.push_back(why);
     for (const std::string& seen : chain->anomalies) anomalies.push_back(seen);
   }
-  if (logs.size() < 2) return;
+  if (speedups.size() < 2) return;
+  std::vector<double> logs;
+  for (double speedup : speedups) logs.push_back(std::log(speedup));
   const Interval log_interval = mean_interval(logs, confidence);
   const Interval interval{std::exp(log_interval.low), std::exp(log_interval.high)};
   report_[lane].update({{"speedup", std::sqrt(interval.low * interval.high)},
                         {"ci_lo", interval.low},
                         {"ci_hi", interval.high},
-                        {"pairs", logs.size()},
+                        {"pairs", speedups.size()},
                         {"pair_speedups", speedups},
                         {"anomalies", anomalies},
                         {"redone", redone},

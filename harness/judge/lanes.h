@@ -54,11 +54,13 @@ class Lanes {
   void spawn_pair(const Baseline& baseline);
   std::string start_pair(const Chain& chain);
   std::string load_reference(const Chain& chain) const;
+  void add_chain(const std::string& lane, int pair);
   bool run_chain(Chain& chain);
   void run_blocks(Chain& chain) const;
   Json describe(const Chain& chain) const;
   bool pool_wanted() const;
-  void pool(const std::string& lane);
+  void pool(const std::string& lane, int first_pair);
+  void look_again();
   void check_speed(const Chain& chain) const;
   UnitTimes times(const Chain& chain) const;
   std::optional<Suspicion> end_pair(const std::vector<Chain*>& timed);
