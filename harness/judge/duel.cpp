@@ -171,31 +171,21 @@ void Duel::find_tolerances() {
   memory_.release_unused();
 }
 
-void Duel::refresh(Range called) {
-  expected_.assign(work_->slots(), {});
-  refresh_calls(called);
+void Duel::refill(Range called) {
   const auto phase = phases_.in("inputs");
   for (int64_t s = 0; s < work_->slots(); ++s) {
-    if (!called.contains(s)) work_->poison(s);
+    called.contains(s) ? work_->refill_slot(s, inputs_, rng_) : work_->poison(s);
   }
   memory_.finish();
 }
 
-// New values in the slots of these calls, and what they should give.
-void Duel::refresh_calls(Range called) {
-  {
-    const auto phase = phases_.in("inputs");
-    for (int64_t i = 0; i < called.count; ++i) {
-      work_->refill_slot(called.first + i, inputs_, rng_);
-    }
-    memory_.finish();
-  }
+void Duel::expect(Range called) {
   const auto phase = phases_.in("expected");
-  for (int64_t i = 0; i < called.count; ++i) {
-    std::vector<at::Tensor>& outputs = expected_[called.first + i];
-    outputs = task_.reference(sizes_, work_->arguments(called.first + i));
+  expected_.assign(work_->slots(), {});
+  for (int64_t s = called.first; s < called.first + called.count; ++s) {
+    expected_[s] = task_.reference(sizes_, work_->arguments(s));
     // Attention comes as a view of another order; in one piece it is checked in one pass.
-    for (at::Tensor& output : outputs) output = output.contiguous();
+    for (at::Tensor& output : expected_[s]) output = output.contiguous();
   }
   memory_.finish();
 }
@@ -240,7 +230,8 @@ void Duel::audit() {
   std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
   const Range range = random_range(some(choices_));
   record_again(candidate_, range);
-  refresh(range);
+  refill(range);
+  expect(range);
   unit(candidate_, range);
   verify(range);
   record_again(candidate_, recorded_);
@@ -287,12 +278,13 @@ void Duel::note_clock(const RunnerSession& runner) {
 // The calls of the next unit, with new values in their slots.
 Duel::Range Duel::fresh_range() {
   const Range range = mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
-  refresh(range);
+  refill(range);
   return range;
 }
 
 void Duel::fresh_units(const std::function<void(Range)>& time) {
   const Range range = fresh_range();
+  expect(range);
   time(range);
   verify(range);
 }
@@ -309,16 +301,22 @@ double Duel::reference_alone(LaunchMode mode, int samples) {
   return median(std::move(seconds));
 }
 
+// Only the last sample is checked, and the candidate cannot know which one that is.
 double Duel::single_call() {
   constexpr int samples = 15;
   const Range only = random_range(1);
   record_again(candidate_, only);
-  refresh(only);
+  refill(only);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
-    refresh_calls(only);
+    {
+      const auto phase = phases_.in("inputs");
+      work_->refill_slot(only.first, inputs_, rng_);
+      memory_.finish();
+    }
     seconds.push_back(net_unit(candidate_, only, empty_candidate_));
   }
+  expect(only);
   verify(only);
   return median(std::move(seconds));
 }

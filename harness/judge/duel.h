@@ -101,8 +101,8 @@ class Duel {
   void audit();
   void fresh_units(const std::function<void(Range)>& time);
   Range fresh_range();
-  void refresh(Range called);
-  void refresh_calls(Range called);
+  void refill(Range called);
+  void expect(Range called);
   void verify(Range called);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
 
