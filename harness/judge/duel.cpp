@@ -139,8 +139,9 @@ double Duel::unit(RunnerSession& runner, Range range) {
   {
     const auto phase = phases_.in("waking");
     runner.wake();
+    last_ready_seconds_ = runner.seconds();
+    if (&runner == &reference_ && mode_ == LaunchMode::stream) runner.warm();
   }
-  last_ready_seconds_ = runner.seconds();
   const bool candidate = &runner == &candidate_;
   const auto phase = phases_.in(candidate ? "candidate" : "reference");
   const protocol::Answer answer =

@@ -76,6 +76,7 @@ const char* words(Op op) {
     case Op::capture:
       return "in launch() under stream capture";
     case Op::wake:
+    case Op::warm:
       return "between two units";
     default:
       return "while its module was loaded";
@@ -165,6 +166,8 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
 }
 
 void RunnerSession::wake() { call(Op::wake, options_.call_timeout); }
+
+void RunnerSession::warm() { call(Op::warm, options_.call_timeout); }
 
 protocol::Answer RunnerSession::replay() {
   const protocol::Answer answer = call(Op::replay, options_.call_timeout);

@@ -61,6 +61,9 @@ class RunnerSession {
   /// Has the runner go the way of a unit with nothing in it, so that the device has turned to its
   /// process and code is in the caches when the clock starts.
   void wake();
+  /// Has the reference call its operators on something small: in a user's loop ATen's code is in
+  /// the caches, too.
+  void warm();
 
   /// Seconds from the last request to its answer, without what the judge does before and after.
   double seconds() const { return std::chrono::duration<double>(answered_ - asked_).count(); }

@@ -4,7 +4,8 @@
 //
 // The judge writes a request, then raises `go`. The runner acts, writes an answer, then raises
 // `done` to the same number. A runner knows shapes, buffers and sequence numbers; no seeds, no
-// paths, no counts of what is still to come, and not whether a call is checked, timed or both.
+// paths, no counts of what is still to come, and is not told whether a call is checked, timed or
+// both.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 5;
+inline constexpr uint32_t version = 6;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -35,6 +36,7 @@ enum class Op : uint32_t {
   capture,  ///< record the same calls as one graph
   replay,   ///< launch the recorded graph and wait
   wake,     ///< get ready for a unit: go its way with nothing in it
+  warm,     ///< the reference: call the operators on something small
 };
 
 enum class Status : uint32_t {

@@ -56,6 +56,8 @@ void act(const Request& request, Answer& answer, Executor& executor) {
       return write_times(answer, executor.replay());
     case Op::wake:
       return executor.wake();
+    case Op::warm:
+      return executor.warm();
     case Op::none:
       return;
   }

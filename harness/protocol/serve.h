@@ -39,6 +39,8 @@ class Executor {
   virtual OwnTimes replay() = 0;
   /// Gets ready for the unit that is about to be timed, without doing any of its work.
   virtual void wake() = 0;
+  /// Brings back code that a unit on the stream will run and wake() has not touched.
+  virtual void warm() {}
   /// The kernel launched last, or "".
   virtual std::string last_kernel() const { return ""; }
 };
