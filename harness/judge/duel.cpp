@@ -87,6 +87,8 @@ std::string Duel::select(LaunchMode mode) {
   mode_ = mode;
   audited_ = false;
   blocks_ = 0;
+  // What a candidate sets up in its first call with a buffer may not be recorded.
+  if (mode == LaunchMode::graph) candidate_.run(0, work_->slots());
   memory_.finish();  // the judge's own work would share the device with the first units
   // The empty graph stands in for the unit's fixed cost.
   for (RunnerSession* runner : {&reference_, &candidate_}) {
@@ -123,7 +125,9 @@ std::string Duel::record(RunnerSession& runner, Range range) const {
 // Leaves a graph that can be timed: its first launch has brought it to the device.
 void Duel::record_again(RunnerSession& runner, Range range) {
   const std::string why = record(runner, range);
-  if (!why.empty()) throw Decided(Verdict::runtime_error, why + ", although it could before");
+  const std::string now = why + ", although it could before";
+  if (!why.empty() && &runner == &reference_) throw ReferenceFailed(now);
+  if (!why.empty()) throw Decided(Verdict::runtime_error, now);
   if (mode_ == LaunchMode::graph) unit(runner, range);
 }
 

@@ -55,6 +55,7 @@ class Lanes {
   std::string start_pair(const Chain& chain);
   std::string load_reference(const Chain& chain) const;
   void add_chain(const std::string& lane, int pair);
+  void run_lanes(std::span<const std::unique_ptr<Chain>> chains);
   bool run_chain(Chain& chain);
   void run_blocks(Chain& chain) const;
   Json describe(const Chain& chain) const;

@@ -86,7 +86,12 @@ class Reference final : public protocol::Executor {
       release_outputs();
       auto graph = std::make_unique<at::cuda::CUDAGraph>();
       graph->capture_begin();
-      forward(first_slot, slots);
+      try {
+        forward(first_slot, slots);
+      } catch (const std::exception&) {
+        leave_capture(*graph);
+        throw;
+      }
       graph->capture_end();
       graph_ = std::move(graph);
     } catch (const std::exception& error) {
@@ -123,6 +128,15 @@ class Reference final : public protocol::Executor {
   }
 
 #ifdef KB_CUDA
+  // While a capture is open, nobody in this process may allocate.
+  static void leave_capture(at::cuda::CUDAGraph& graph) {
+    try {
+      graph.capture_end();
+    } catch (const std::exception&) {  // the first failure says more
+      cudaGetLastError();
+    }
+  }
+
   // A graph has memory of its own; where outputs are gigabytes, there is no room for both.
   void release_outputs() {
     size_t bytes = 0;

@@ -18,7 +18,6 @@
 #include "protocol/descriptor.h"
 #include "protocol/futex.h"
 #include "protocol/isolation.h"
-#include "result/verdict.h"
 
 namespace kb {
 
@@ -159,10 +158,16 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
   page_.request.first_slot = first_slot;
   page_.request.slots = slots;
   has_replayed_ = false;
-  const protocol::Answer answer = call(Op::capture, options_.call_timeout);
-  if (answer.status == Status::ok) return "";
-  return options_.who + " cannot be recorded as a graph: " +
-         first_line(bounded(answer.message, sizeof answer.message));
+  std::string why;
+  try {
+    const protocol::Answer answer = call(Op::capture, options_.call_timeout);
+    if (answer.status == Status::ok) return "";
+    why = bounded(answer.message, sizeof answer.message);
+  } catch (const Decided& ended) {
+    if (ended.verdict != Verdict::runtime_error) throw;
+    why = ended.what();
+  }
+  return options_.who + " cannot be recorded as a graph: " + first_line(why);
 }
 
 void RunnerSession::wake() { call(Op::wake, options_.call_timeout); }
@@ -196,16 +201,21 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
       if (op == Op::capture) return answer;
       break;
     case Status::load_failed:
-      throw Decided(Verdict::compile_error, "the module cannot be loaded: " + message);
+      fail(Verdict::compile_error, "the module cannot be loaded: " + message);
     case Status::cuda_error:
       end();  // what it printed last may still be on its way
-      throw Decided(Verdict::runtime_error,
-                    options_.who + " failed " + doing_ + " with " + message +
-                        (kernel.empty() ? "" : "; last kernel launched: " + kernel) + last_words());
+      fail(Verdict::runtime_error, options_.who + " failed " + doing_ + " with " + message +
+                                       (kernel.empty() ? "" : "; last kernel launched: " + kernel) +
+                                       last_words());
     case Status::protocol_error:
       break;
   }
-  throw Decided(Verdict::runtime_error, options_.who + " broke the protocol " + doing_);
+  fail(Verdict::runtime_error, options_.who + " broke the protocol " + doing_);
+}
+
+void RunnerSession::fail(Verdict verdict, const std::string& evidence) const {
+  if (options_.trusted) throw ReferenceFailed(evidence);
+  throw Decided(verdict, evidence);
 }
 
 void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
@@ -215,19 +225,19 @@ void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
     if (done == number) return;
     if (done != number - 1) {
       end();
-      throw Decided(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
+      fail(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
     }
     if (process_->ended()) {
       end();
-      throw Decided(Verdict::runtime_error,
-                    options_.who + " " + process_->how() + " " + doing_ + last_words());
+      fail(Verdict::runtime_error,
+           options_.who + " " + process_->how() + " " + doing_ + last_words());
     }
     if (std::chrono::steady_clock::now() >= deadline) {
       end();
       std::ostringstream text;
       text << options_.who << " did not return within " << timeout.count() / 1000.0 << " s "
            << doing_;
-      throw Decided(Verdict::timeout, text.str() + last_words());
+      fail(Verdict::timeout, text.str() + last_words());
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "judge/process.h"
 #include "kb/task.h"
 #include "protocol/page.h"
+#include "result/verdict.h"
 
 namespace kb {
 
@@ -26,12 +28,19 @@ struct RunnerOptions {
   std::vector<std::string> environment;  ///< "NAME=value"; a runner gets nothing else
   std::filesystem::path module;          ///< the runner gets a copy, as a descriptor
   std::string who = "the candidate";     ///< subject of the evidence
+  bool trusted = false;                  ///< the project's own code: ReferenceFailed, not Decided
   std::string required_isolation;        ///< "full": less is an error before anything is loaded
   std::optional<int> cpu;                ///< the one core it may use; none: all
   std::chrono::milliseconds start_timeout{120'000};
   std::chrono::milliseconds call_timeout{10'000};
 };
 
+/// What went wrong in the project's own code, beside a candidate or not, decides nothing about one.
+struct ReferenceFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What goes wrong is Decided, or ReferenceFailed where the runner is trusted.
 class RunnerSession {
  public:
   /// Starts the runner. @throws std::runtime_error if that fails on the judge's side
@@ -52,7 +61,8 @@ class RunnerSession {
   void prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
-  /// Records the same calls as a graph. @return "", or why they cannot be recorded. @throws Decided
+  /// Records the same calls as a graph. @return "", or why they cannot be recorded; a candidate may
+  /// have ended over it, as one does that holds every error to be its last. @throws Decided
   std::string capture(uint32_t first_slot, uint32_t slots);
   protocol::Answer replay();
   /// Whether the graph that was recorded last has run. Its first launch also brings it to the
@@ -80,6 +90,7 @@ class RunnerSession {
   struct PageMemory;
   protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
   void await(uint32_t number, std::chrono::milliseconds timeout);
+  [[noreturn]] void fail(Verdict verdict, const std::string& evidence) const;
   std::string last_words() const;
 
   RunnerOptions options_;
