@@ -13,7 +13,8 @@ double half_width(const Interval& interval) { return (interval.high - interval.l
 
 int64_t UnitSize::calls_per_unit(double reference, double candidate) const {
   const double wanted = std::ceil(seconds / std::min(reference, candidate));
-  const double affordable = std::ceil(reference_seconds / reference);
+  const double affordable =
+      std::ceil(std::min(reference_seconds / reference, candidate_seconds / candidate));
   return std::max(static_cast<int64_t>(std::min(wanted, affordable)), calls);
 }
 

@@ -18,6 +18,10 @@ struct UnitSize {
   /// give, the reference has to compute once more.
   double reference_seconds = 40e-3;
 
+  /// Nor does the candidate after so long: one that is thousands of times slower is told from the
+  /// reference by a single call, and must not run into a call's time limit for being slow.
+  double candidate_seconds = 0.4;
+
   /// @param reference, candidate seconds of a call
   int64_t calls_per_unit(double reference, double candidate) const;
 };

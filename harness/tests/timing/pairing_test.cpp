@@ -23,6 +23,13 @@ TEST(UnitSize, IsShorterWhereTheReferenceIsManyTimesSlower) {
   EXPECT_EQ(size.calls_per_unit(200e-3, 10e-6), 1);
 }
 
+// 50 ms instead of 12 us: 250 calls would run into the time limit of a call.
+TEST(UnitSize, IsShorterWhereTheCandidateIsThousandsOfTimesSlower) {
+  const UnitSize size{.seconds = 3e-3, .calls = 1};
+  EXPECT_EQ(size.calls_per_unit(12e-6, 50e-3), 8);
+  EXPECT_EQ(size.calls_per_unit(12e-6, 1), 1);
+}
+
 TEST(UnitSize, HasTheCallsThatWereAskedFor) {
   const UnitSize size{.seconds = 0, .calls = 2};
   EXPECT_EQ(size.calls_per_unit(1e-3, 1e-3), 2);
