@@ -20,7 +20,9 @@ Work count_work(const Task& task, const SizeBytes& sizes,
                 const std::vector<at::Tensor>& arguments) {
   Work work;
   for (const TensorSpec& spec : task.tensors(sizes)) {
-    if (spec.role != Role::unread) work.bytes += static_cast<double>(spec.bytes());
+    const auto bytes = static_cast<double>(spec.bytes());
+    if (spec.role != Role::unread) work.bytes += bytes;
+    if (spec.role == Role::weight) work.weight_bytes += bytes;
   }
   const Operators operators = watch_operators([&] { task.reference(sizes, arguments); });
   work.flops = operators.flops;

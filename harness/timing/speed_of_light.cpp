@@ -13,7 +13,9 @@ Floor floor_of(const Work& work, const Peaks& peaks) {
 }
 
 double hard_floor(const Work& work, double calls, const Peaks& peaks) {
-  const double bytes = std::max(0.0, calls * work.bytes - 2 * peaks.l2_bytes);
+  const double cache = 2 * peaks.l2_bytes;
+  const double kept = std::min({work.weight_bytes, work.bytes, cache});
+  const double bytes = std::max(0.0, calls * (work.bytes - kept) + kept - cache);
   return std::max(bytes / peaks.limit_bytes_per_second,
                   calls * work.flops / peaks.limit_flops_per_second);
 }

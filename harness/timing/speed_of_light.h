@@ -11,6 +11,7 @@ namespace kb {
 /// multiply-adds of its matrix products and convolutions (counted as two operations each).
 struct Work {
   double bytes = 0;
+  double weight_bytes = 0;  ///< of these, what all calls of a unit read alike
   double flops = 0;
   bool tf32 = false;     ///< the contract lets its products be rounded to TF32
   bool library = false;  ///< cuBLAS or cuDNN have operators for it
@@ -36,8 +37,9 @@ struct Floor {
 Floor floor_of(const Work& work, const Peaks& peaks);
 
 /// Seconds below which `calls` calls cannot honestly be done: what fits into L2 may have been there
-/// before and need not leave it (twice its size is credited), and the arithmetic limit is that of
-/// the tensor cores with a fourfold credit for algorithms that need fewer multiplications.
+/// before and need not leave it (twice its size is credited), for each call as far as they all read
+/// the same; the arithmetic limit is that of the tensor cores with a fourfold credit for algorithms
+/// that need fewer multiplications.
 double hard_floor(const Work& work, double calls, const Peaks& peaks);
 
 }  // namespace kb

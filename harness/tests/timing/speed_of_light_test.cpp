@@ -32,5 +32,13 @@ TEST(SpeedOfLight, TheHardFloorCreditsWhatTheL2Holds) {
   EXPECT_DOUBLE_EQ(hard_floor({.bytes = 0, .flops = 1e12}, 3, peaks), 3e-3);
 }
 
+TEST(SpeedOfLight, WeightsMayStayInTheL2FromCallToCall) {
+  EXPECT_DOUBLE_EQ(hard_floor({.bytes = 1e7, .weight_bytes = 1e6}, 10, peaks),
+                   (10 * 9e6 + 1e6 - 2e6) / 2e12);
+  EXPECT_DOUBLE_EQ(hard_floor({.bytes = 1e9, .weight_bytes = 1e9}, 2, peaks),
+                   (2 * (1e9 - 2e6)) / 2e12)
+      << "only as much as the L2 holds";
+}
+
 }  // namespace
 }  // namespace kb
