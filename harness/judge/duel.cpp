@@ -108,8 +108,10 @@ std::string Duel::select(LaunchMode mode) {
 }
 
 void Duel::restart_clocks() {
-  stream_seconds_ = clocks_ = probe_seconds_ = ready_seconds_ = {};
+  stream_seconds_ = clocks_ = probe_seconds_ = {};
+  ready_seconds_ = {};
   beside_seconds_.clear();
+  publishing_seconds_.clear();
 }
 
 Duel::Range Duel::random_range(int64_t count) {
@@ -176,12 +178,23 @@ void Duel::find_tolerances() {
   memory_.release_unused();
 }
 
-void Duel::refill(Range called) {
+void Duel::draw(Range called) {
   const auto phase = phases_.in("inputs");
+  for (int64_t s = called.first; s < called.first + called.count; ++s) {
+    work_->draw_slot(s, inputs_, rng_);
+  }
+}
+
+// The last thing before a unit, so that nobody can begin with it earlier. @return seconds
+double Duel::publish(Range called) {
+  const auto phase = phases_.in("inputs");
+  memory_.finish();
+  const auto start = Clock::now();
   for (int64_t s = 0; s < work_->slots(); ++s) {
-    called.contains(s) ? work_->refill_slot(s, inputs_, rng_) : work_->poison(s);
+    called.contains(s) ? work_->publish_slot(s) : work_->poison(s);
   }
   memory_.finish();
+  return seconds_since(start);
 }
 
 void Duel::expect(Range called) {
@@ -199,13 +212,16 @@ void Duel::verify(Range called) {
   const auto phase = phases_.in("checks");
   candidate_.inspect();
   for (int64_t s = 0; s < work_->slots(); ++s) {
-    if (!called.contains(s)) work_->check_untouched(s);
-    for (size_t i = 0; called.contains(s) && i < work_->outputs().size(); ++i) {
-      verify_output(s, i, work_->output(s, i));
-    }
+    called.contains(s) ? verify_call(s) : work_->check_untouched(s);
   }
   work_->check_inputs("timed");
   work_->check_guards("timed");
+}
+
+void Duel::verify_call(int64_t slot) {
+  for (size_t i = 0; i < work_->outputs().size(); ++i) {
+    verify_output(slot, i, work_->output(slot, i));
+  }
 }
 
 void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
@@ -235,8 +251,9 @@ void Duel::audit() {
   std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
   const Range range = random_range(some(choices_));
   record_again(candidate_, range);
-  refill(range);
+  draw(range);
   expect(range);
+  publish(range);
   unit(candidate_, range);
   verify(range);
   record_again(candidate_, recorded_);
@@ -260,10 +277,12 @@ Block Duel::block() {
     ready_seconds_[0].push_back(last_ready_seconds_);
     note_clock(reference_);
     block.b1 = net_unit(candidate_, range, empty_candidate_);
+    ready_seconds_[2].push_back(last_ready_seconds_);
     note_clock(candidate_);
   });
   fresh_units([&](Range range) {
     block.b2 = net_unit(candidate_, range, empty_candidate_);
+    ready_seconds_[2].push_back(last_ready_seconds_);
     // Nothing comes between: what b2 leaves on the device, a2 is to meet.
     block.a2 = net_unit(reference_, range, empty_reference());
     ready_seconds_[1].push_back(last_ready_seconds_);
@@ -280,50 +299,73 @@ void Duel::note_clock(const RunnerSession& runner) {
   probe_seconds_[arm].push_back(seconds_since(start));
 }
 
-// The calls of the next unit, with new values in their slots.
-Duel::Range Duel::fresh_range() {
-  const Range range = mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
-  refill(range);
-  return range;
+// The calls of the next unit.
+Duel::Range Duel::next_range() {
+  return mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
 }
 
 void Duel::fresh_units(const std::function<void(Range)>& time) {
-  const Range range = fresh_range();
+  const Range range = next_range();
+  draw(range);
   expect(range);
+  publishing_seconds_.push_back(publish(range));
   time(range);
   verify(range);
 }
 
-double Duel::reference_alone(LaunchMode mode, int samples) {
-  const bool leaves_graphs = mode_ == LaunchMode::graph && mode == LaunchMode::stream;
-  if (leaves_graphs) reference_.capture(0, 0);
-  mode_ = mode;
-  std::vector<double> seconds;
-  for (int i = 0; i < samples; ++i) {
-    const Range range = fresh_range();
-    seconds.push_back(net_unit(reference_, range, empty_reference()));
-  }
-  return median(std::move(seconds));
+ReferenceTimes Duel::reference_beside(double unit) const {
+  return {.unit = unit,
+          .empty = empty_reference(),
+          .ready = ready_before_seconds(),
+          .publishing = publishing_seconds()};
 }
 
-// Only the last sample is checked, and the candidate cannot know which one that is.
-double Duel::single_call() {
+ReferenceTimes Duel::reference_alone(LaunchMode mode, int samples) {
+  mode_ = mode;
+  std::vector<double> units, ready, publishing;
+  for (int i = 0; i < samples; ++i) {
+    const Range range = next_range();
+    publishing.push_back(publish(range));
+    units.push_back(net_unit(reference_, range, empty_reference()));
+    ready.push_back(last_ready_seconds_);
+  }
+  if (const std::string why = record(reference_, {0, 0}); !why.empty()) throw ReferenceFailed(why);
+  return {.unit = median(std::move(units)),
+          .empty = empty_unit(reference_),
+          .ready = median(std::move(ready)),
+          .publishing = median(std::move(publishing))};
+}
+
+// A kernel can tell that it is called alone: where its output lies no longer changes. So each
+// sample must be right. What it does while it gets ready is part of the call.
+Duel::SingleCall Duel::single_call() {
   constexpr int samples = 15;
   const Range only = random_range(1);
   record_again(candidate_, only);
-  refill(only);
-  std::vector<double> seconds;
+  draw(only);
+  publish(only);
+  std::vector<double> candidate, reference;
   for (int i = 0; i < samples; ++i) {
     {
       const auto phase = phases_.in("inputs");
       work_->refill_slot(only.first, inputs_, rng_);
       memory_.finish();
     }
-    seconds.push_back(net_unit(candidate_, only, empty_candidate_));
+    const double seconds = net_unit(candidate_, only, empty_candidate_);
+    const double late = last_ready_seconds_ - ready_candidate_seconds();
+    candidate.push_back(seconds + std::max(0.0, late));
+    expect(only);
+    {
+      const auto phase = phases_.in("checks");
+      verify_call(only.first);
+    }
+    if (mode_ == LaunchMode::graph) continue;
+    reference.push_back(net_unit(reference_, only, empty_reference()));
   }
-  expect(only);
   verify(only);
-  return median(std::move(seconds));
+  SingleCall single{.candidate = median(std::move(candidate))};
+  if (!reference.empty()) single.reference = median(std::move(reference));
+  return single;
 }
 
 }  // namespace kb

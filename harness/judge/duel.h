@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "judge/workload.h"
 #include "timing/pairing.h"
 #include "timing/phases.h"
+#include "timing/suspicions.h"
 
 namespace kb {
 
@@ -44,14 +46,21 @@ class Duel {
   Block block();
   /// Forgets what the runners' own clocks said: from here on it is of blocks that may count.
   void restart_clocks();
-  /// Median seconds of a candidate's call that is alone in its unit. Calls that share their work
-  /// behind the judge's back lose that here. Ends the chain: select() comes next. @throws Decided
-  double single_call();
+  /// Median seconds of a call that is alone in its unit.
+  struct SingleCall {
+    double candidate;
+    std::optional<double> reference;  ///< on a stream, where a lone call pays for its launches
+  };
+  /// Calls that share their work behind the judge's back lose that here. Comes after blocks, and
+  /// ends the chain: select() comes next. @throws Decided
+  SingleCall single_call();
 
-  /// Median seconds of the reference's unit, taken like those of block(), when the candidate's
-  /// process has ended, in a mode that has been selected before. Ends the chain; graphs come before
-  /// streams, which give their memory back.
-  double reference_alone(LaunchMode mode, int samples);
+  /// What the reference takes beside the candidate: medians since restart_clocks().
+  /// @param unit as the blocks have it
+  ReferenceTimes reference_beside(double unit) const;
+  /// The same when the candidate's process has ended, in a mode that has been selected before. Ends
+  /// the chain; graphs come before streams, and leave their memory to them.
+  ReferenceTimes reference_alone(LaunchMode mode, int samples);
 
   /// What one call cannot avoid.
   Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
@@ -61,23 +70,26 @@ class Duel {
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_[index(mode_)]; }
   double empty_candidate() const { return empty_candidate_; }
-  /// Medians of the units since restart_clocks() by the clocks of the runners themselves, in
-  /// seconds: on the stream, and for the candidate on the device after the stream that launch() was
-  /// given was done.
-  double reference_stream_seconds() const { return median(stream_seconds_[0]); }
-  double stream_seconds() const { return median(stream_seconds_[1]); }
-  double beside_seconds() const { return median(beside_seconds_); }
+  /// Since restart_clocks(), each estimated as the speed-up is: what moves the one moves the other.
+  /// Units by the clocks of the runners themselves, in seconds: on the stream, and for the
+  /// candidate on the device after the stream that launch() was given was done.
+  double reference_stream_seconds() const { return hodges_lehmann(stream_seconds_[0]); }
+  double stream_seconds() const { return hodges_lehmann(stream_seconds_[1]); }
+  double beside_seconds() const { return hodges_lehmann(beside_seconds_); }
   /// How long the reference took to get ready for its units before and after the candidate's: what
-  /// is left on the device holds it up.
-  double ready_before_seconds() const { return median(ready_seconds_[0]); }
-  double ready_after_seconds() const { return median(ready_seconds_[1]); }
+  /// is left on the device holds it up. And the candidate, which has nothing to do yet.
+  double ready_before_seconds() const { return hodges_lehmann(ready_seconds_[0]); }
+  double ready_after_seconds() const { return hodges_lehmann(ready_seconds_[1]); }
+  double ready_candidate_seconds() const { return hodges_lehmann(ready_seconds_[2]); }
+  /// How long it took to bring the inputs of a unit to where the runners see them.
+  double publishing_seconds() const { return hodges_lehmann(publishing_seconds_); }
   /// The device's clock in MHz right after units of the reference and of the candidate (its first
   /// of each block); empty without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
   /// How long the kernel that counts it took there, with the wait for it: it shares the device with
   /// what the runner has left.
-  double probe_reference_seconds() const { return median(probe_seconds_[0]); }
-  double probe_candidate_seconds() const { return median(probe_seconds_[1]); }
+  double probe_reference_seconds() const { return hodges_lehmann(probe_seconds_[0]); }
+  double probe_candidate_seconds() const { return hodges_lehmann(probe_seconds_[1]); }
 
  private:
   /// Neighbouring slots that a unit calls.
@@ -100,10 +112,12 @@ class Duel {
   void warm_up();
   void audit();
   void fresh_units(const std::function<void(Range)>& time);
-  Range fresh_range();
-  void refill(Range called);
+  Range next_range();
+  void draw(Range called);
   void expect(Range called);
+  double publish(Range called);
   void verify(Range called);
+  void verify_call(int64_t slot);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
 
   const Task& task_;
@@ -125,7 +139,9 @@ class Duel {
   std::vector<double> beside_seconds_;
   std::array<std::vector<double>, 2> clocks_, probe_seconds_;  ///< of reference and candidate
   double last_ready_seconds_ = 0;
-  std::array<std::vector<double>, 2> ready_seconds_;  ///< of the reference: before, after
+  std::array<std::vector<double>, 3>
+      ready_seconds_;  ///< of the reference: before, after; candidate
+  std::vector<double> publishing_seconds_;
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

@@ -102,16 +102,18 @@ struct Lanes::Chain {
   LaunchMode mode;
   int pair;
   Pairing pairing{policy(pair)};
-  int64_t calls = 1;                  ///< per unit
-  std::optional<double> single_call;  ///< seconds of the candidate's call that is alone in its unit
-  Anomalies anomalies;                ///< of the blocks that count
-  Json redone = Json::array();        ///< anomalies of attempts that were thrown away
+  int64_t calls = 1;  ///< per unit
+  std::optional<Duel::SingleCall> single_call;
+  Anomalies anomalies;          ///< of the blocks that count
+  Json redone = Json::array();  ///< anomalies of attempts that were thrown away
   bool second_look = false;
   double stalled = 0;  ///< share of the judge's waiting in which its core was taken away
   std::optional<Suspicion> suspicion;
-  Json before, after;                         ///< gpu_state()
-  std::array<std::vector<double>, 2> clocks;  ///< in MHz, after units of reference and candidate
-  std::filesystem::path package;              ///< of AOTInductor
+  std::optional<Suspicion> if_never_recorded;  ///< counts where the graph lane is missing
+  ReferenceTimes beside;                       ///< the candidate
+  Json before, after;                          ///< gpu_state()
+  std::array<std::vector<double>, 2> clocks;   ///< in MHz, after units of reference and candidate
+  std::filesystem::path package;               ///< of AOTInductor
 
   Baseline baseline() const { return {.lane = lane, .package = package}; }
   /// Whether it starts processes of its own instead of taking over those of the chain before.
@@ -139,6 +141,13 @@ bool is_busy(const Json& state) {
 bool is_stalled(double share) { return share > 0.01; }
 
 bool is_throttled(const Json& state) { return state.is_object() && !state["throttle"].empty(); }
+
+Json to_json(const ReferenceTimes& times) {
+  return {{"unit_ms", 1e3 * times.unit},
+          {"empty_us", 1e6 * times.empty},
+          {"ready_us", 1e6 * times.ready},
+          {"publishing_us", 1e6 * times.publishing}};
+}
 
 // In MHz; null where nothing was counted.
 Json clock_of(const std::vector<double>& mhz) { return mhz.empty() ? Json() : Json(median(mhz)); }
@@ -262,22 +271,12 @@ std::string Lanes::load_reference(const Chain& chain) const {
   return "";
 }
 
-// An output that is right in less time than the device can move its bytes was made elsewhere or
-// before.
-void Lanes::check_speed(const Chain& chain) const {
-  if (is_functional() || !peaks_) return;
-  const double candidate_seconds = chain.pairing.candidate_seconds();
-  const double limit = hard_floor(work_, static_cast<double>(chain.calls), *peaks_);
-  constexpr double clock_slack = 0.97;
-  if (candidate_seconds >= clock_slack * limit) return;
-  throw Decided(Verdict::cheat, "a unit took " + std::to_string(1e3 * candidate_seconds) +
-                                    " ms, but the device needs " + std::to_string(1e3 * limit) +
-                                    " ms to move its bytes or do its arithmetic");
-}
-
 UnitTimes Lanes::times(const Chain& chain) const {
+  const auto calls = static_cast<double>(chain.calls);
+  const auto& single = chain.single_call;
   return {.reference = chain.pairing.reference_seconds(),
           .candidate = chain.pairing.candidate_seconds(),
+          .least = peaks_ ? hard_floor(work_, calls, *peaks_) : 0,
           .candidate_stream = duel_->stream_seconds(),
           .beside = duel_->beside_seconds(),
           .reference_lag = reference_lag(chain.pairing.blocks()),
@@ -285,9 +284,11 @@ UnitTimes Lanes::times(const Chain& chain) const {
           .ready_after = duel_->ready_after_seconds(),
           .probe_reference = duel_->probe_reference_seconds(),
           .probe_candidate = duel_->probe_candidate_seconds(),
+          .ready_candidate = duel_->ready_candidate_seconds(),
           .calls = chain.calls,
           .recorded = chain.mode == LaunchMode::graph,
-          .single_call = chain.single_call};
+          .single_call = single ? std::optional(single->candidate) : std::nullopt,
+          .single_reference = single ? single->reference : std::nullopt};
 }
 
 // What is odd about everything that was timed on one pair of processes; ends the pair.
@@ -298,14 +299,19 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
   const auto keep_first = [&](std::optional<Suspicion> next) {
     if (!found) found = std::move(next);
   };
-  for (const Chain* chain : timed) keep_first(chain->suspicion);
+  for (const Chain* chain : timed) {
+    keep_first(chain->suspicion);
+    if (missing_.contains("graph")) keep_first(chain->if_never_recorded);
+  }
   candidate_->end();
   // The last first, which is the graph: its memory is free then for the units on the stream.
   for (const Chain* chain : std::vector(timed.rbegin(), timed.rend())) {
-    const double beside = chain->pairing.reference_seconds();
-    const double alone = duel_->reference_alone(chain->mode, samples);
-    if (chain->pair == 1) report_[chain->lane]["reference_beside"] = beside / alone;
-    keep_first(slows_reference(beside, alone));
+    const ReferenceTimes alone = duel_->reference_alone(chain->mode, samples);
+    if (chain->pair == 1) {
+      report_[chain->lane]["reference_beside"] = chain->beside.unit / alone.unit;
+      report_[chain->lane]["reference_alone"] = to_json(alone);
+    }
+    keep_first(slows_reference(chain->beside, alone));
   }
   if (timed.size() == 2) {  // eager and graph, the only lanes that share a pair
     keep_first(faster_on_stream(timed[0]->call_seconds(), timed[1]->call_seconds()));
@@ -399,9 +405,11 @@ bool Lanes::run_chain(Chain& chain) {
     chain.second_look = true;
     run_blocks(chain);
   }
-  if (chain.pair == 1 && chain.calls > 1) chain.single_call = duel_->single_call();
-  check_speed(chain);
-  if (!is_functional()) chain.suspicion = find_suspicion(times(chain));
+  chain.beside = duel_->reference_beside(chain.pairing.reference_seconds());
+  if (chain.calls > 1) chain.single_call = duel_->single_call();
+  if (is_functional()) return true;  // other work of the machine is in all times
+  chain.suspicion = find_suspicion(times(chain));
+  chain.if_never_recorded = shares_calls_on_stream(times(chain));
   return true;
 }
 
@@ -531,9 +539,12 @@ Json Lanes::describe(const Chain& chain) const {
            {{"reference", 1e6 * duel_->probe_reference_seconds()},
             {"candidate", 1e6 * duel_->probe_candidate_seconds()}}},
           {"reference_lag", reference_lag(pairing.blocks())},
+          {"candidate_ready_us", 1e6 * duel_->ready_candidate_seconds()},
+          {"publishing_us", 1e6 * duel_->publishing_seconds()},
           {"reference_beside", nullptr},  // end_pair() knows
+          {"reference_alone", nullptr},
           {"stalled", chain.stalled},
-          {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
+          {"single_call_ms", chain.single_call ? Json(1e3 * chain.single_call->candidate) : Json()},
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},
           {"second_look", chain.second_look},

@@ -62,7 +62,6 @@ class Lanes {
   bool pool_wanted() const;
   void pool(const std::string& lane, int first_pair);
   void look_again();
-  void check_speed(const Chain& chain) const;
   UnitTimes times(const Chain& chain) const;
   std::optional<Suspicion> end_pair(const std::vector<Chain*>& timed);
   void run_pair(std::span<const std::unique_ptr<Chain>> chains);

@@ -78,19 +78,33 @@ void Workload::bind(RunnerSession& runner) const {
   runner.bind(task_, sizes_, tensors);
 }
 
-void Workload::refill(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng) {
-  at::Tensor& original = tensor.originals[slot];
-  tensor.shared->spec().draw(original, kind, rng);
-  tensor.shared->slot(slot).copy_(original);
+void Workload::draw(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng) {
+  tensor.shared->spec().draw(tensor.originals[slot], kind, rng);
+}
+
+void Workload::publish(Slots& tensor, int64_t slot) {
+  tensor.shared->slot(slot).copy_(tensor.originals[slot]);
 }
 
 void Workload::refill_weights(InputKind kind, at::Generator& rng) {
-  for (Slots& weight : weights_) refill(weight, 0, kind, rng);
+  for (Slots& weight : weights_) {
+    draw(weight, 0, kind, rng);
+    publish(weight, 0);
+  }
+}
+
+void Workload::draw_slot(int64_t slot, InputKind kind, at::Generator& rng) {
+  for (Slots& input : inputs_) draw(input, slot, kind, rng);
+}
+
+void Workload::publish_slot(int64_t slot) {
+  for (Slots& input : inputs_) publish(input, slot);
+  poison(slot);
 }
 
 void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
-  for (Slots& input : inputs_) refill(input, slot, kind, rng);
-  poison(slot);
+  draw_slot(slot, kind, rng);
+  publish_slot(slot);
 }
 
 void Workload::poison(int64_t slot) {

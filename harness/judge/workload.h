@@ -26,7 +26,11 @@ class Workload {
   void bind(RunnerSession& runner) const;
   /// New values for all weights; prepare() must run again.
   void refill_weights(InputKind kind, at::Generator& rng);
-  /// New inputs for one slot, and a poisoned output.
+  /// New inputs for one slot, where the runners do not see them yet.
+  void draw_slot(int64_t slot, InputKind kind, at::Generator& rng);
+  /// Brings a slot's inputs to the runners, with a poisoned output.
+  void publish_slot(int64_t slot);
+  /// Both.
   void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
   /// Outputs that nothing has been written to.
   void poison(int64_t slot);
@@ -58,7 +62,8 @@ class Workload {
     std::unique_ptr<SharedTensor> shared;
     std::vector<at::Tensor> originals;  ///< one per slot; empty for outputs
   };
-  void refill(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng);
+  static void draw(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng);
+  static void publish(Slots& tensor, int64_t slot);
 
   const Task& task_;
   SizeBytes sizes_;

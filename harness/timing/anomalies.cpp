@@ -60,8 +60,8 @@ bool clocks_decide(double speedup, const Interval& interval, double reference_mh
 
 double reference_lag(const std::vector<Block>& blocks) {
   std::vector<double> lags;
-  for (const Block& block : blocks) lags.push_back(block.a2 / block.a1);
-  return median(std::move(lags));
+  for (const Block& block : blocks) lags.push_back(std::log(block.a2 / block.a1));
+  return std::exp(hodges_lehmann(lags));
 }
 
 }  // namespace kb

@@ -32,8 +32,8 @@ bool clock_drops(const std::vector<double>& mhz);
 bool clocks_decide(double speedup, const Interval& interval, double reference_mhz,
                    double candidate_mhz);
 
-/// How much longer the reference takes right after the candidate's unit than right before it: the
-/// median of a2 / a1. 1 where nothing of the candidate's is left on the device.
+/// How much longer the reference takes right after the candidate's unit than right before it: a2 /
+/// a1, estimated as the speed-up is. 1 where nothing of the candidate's is left on the device.
 double reference_lag(const std::vector<Block>& blocks);
 
 }  // namespace kb

@@ -7,18 +7,29 @@
 
 namespace kb {
 
-/// What a chain of blocks has shown: medians of units, in seconds.
+/// What a chain of blocks has shown, in seconds, each estimated as the speed-up is.
 struct UnitTimes {
-  double reference = 0, candidate = 0;  ///< by the judge's clock
+  double reference = 0, candidate = 0;  ///< units by the judge's clock
+  double least = 0;                     ///< hard_floor() of a unit
   double candidate_stream = 0;          ///< by events on the candidate's stream
   double beside = 0;         ///< on the device after the stream that launch() was given was done
   double reference_lag = 1;  ///< how many times as long the reference takes after the candidate
   /// The reference getting ready for its units before and after the candidate's; and the judge's
   /// own kernel after units of the reference and of the candidate.
   double ready_before = 0, ready_after = 0, probe_reference = 0, probe_candidate = 0;
-  int64_t calls = 1;                  ///< per unit
-  bool recorded = false;              ///< as a graph; else launched on the stream
-  std::optional<double> single_call;  ///< a candidate's call that is alone in its unit
+  double ready_candidate = 0;              ///< the candidate's runner getting ready for its units
+  int64_t calls = 1;                       ///< per unit
+  bool recorded = false;                   ///< as a graph; else launched on the stream
+  std::optional<double> single_call;       ///< a candidate's call that is alone in its unit
+  std::optional<double> single_reference;  ///< the reference's, on the stream only
+};
+
+/// The reference's part of a block, in seconds.
+struct ReferenceTimes {
+  double unit = 0;
+  double empty = 0;       ///< a unit without calls
+  double ready = 0;       ///< getting ready for a unit
+  double publishing = 0;  ///< the judge bringing new inputs before it
 };
 
 struct Suspicion {
@@ -29,9 +40,13 @@ struct Suspicion {
 /// One lane looked at by itself.
 std::optional<Suspicion> find_suspicion(const UnitTimes& times);
 
-/// The reference beside the candidate against the reference when the candidate's process has ended,
-/// in seconds: work behind the judge's back slows all of its units alike.
-std::optional<Suspicion> slows_reference(double beside, double alone);
+/// Calls on the stream that share work, for a candidate that cannot be recorded. Where it can,
+/// find_suspicion() tells from its recorded calls, which pay for no launches.
+std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times);
+
+/// The reference beside the candidate against the reference when the candidate's process has ended:
+/// work behind the judge's back slows whatever it meets.
+std::optional<Suspicion> slows_reference(const ReferenceTimes& beside, const ReferenceTimes& alone);
 
 /// A call on the stream against the same call recorded, in seconds: recording only takes away what
 /// launching costs.

@@ -82,11 +82,20 @@ TEST(Pairing, AsksForFewerBlocksWhereEachIsLong) {
   EXPECT_TRUE(pairing.converged());
 }
 
-TEST(Pairing, ReportsTheMedianOfEachArm) {
+TEST(Pairing, EstimatesEachArmAsItDoesTheSpeedup) {
   Pairing pairing({});
-  pairing.add({1, 10, 30, 3});
+  pairing.add({1, 10, 40, 4});
   EXPECT_DOUBLE_EQ(pairing.reference_seconds(), 2);
   EXPECT_DOUBLE_EQ(pairing.candidate_seconds(), 20);
+}
+
+// Seven of sixteen units are slow, so their median is not; the speed-up is that of seven blocks.
+TEST(Pairing, SeesWhatIsDoneToOneUnitOfMostBlocks) {
+  Pairing pairing({});
+  for (int i = 0; i < 7; ++i) pairing.add({2, 1, 1, 1});
+  pairing.add({1, 1, 1, 1});
+  EXPECT_DOUBLE_EQ(pairing.speedup(), std::sqrt(2));
+  EXPECT_DOUBLE_EQ(pairing.reference_seconds(), std::sqrt(2));
 }
 
 TEST(Pairing, MoreBlocksTellNothingWhereProcessesDifferMore) {

@@ -53,6 +53,34 @@ TEST(Suspicion, AReferenceThatIsSlowerAfterTheCandidate) {
   EXPECT_EQ(name(find_suspicion(times)), "");
 }
 
+TEST(Suspicion, AReferenceThatIsSlowerBeforeTheCandidate) {
+  UnitTimes times = honest();
+  times.reference_lag = 1 / 1.1;
+  EXPECT_EQ(name(find_suspicion(times)), "");
+  times.reference_lag = 1 / 1.3;
+  EXPECT_EQ(name(find_suspicion(times)), "lag");
+}
+
+TEST(Suspicion, WorkThatIsDoneBeforeTheClockStarts) {
+  UnitTimes times = honest();
+  times.ready_before = times.ready_after = 220 * us;
+  times.ready_candidate = 260 * us;
+  EXPECT_EQ(name(find_suspicion(times)), "");
+  times.ready_candidate = 2.2 * ms;
+  const auto found = find_suspicion(times);
+  EXPECT_EQ(name(found), "early");
+  EXPECT_NE(found->evidence.find("takes 2.200000 ms to get ready, the reference's 0.220000 ms"),
+            std::string::npos);
+}
+
+TEST(Suspicion, AnswersThatTheDeviceCannotGiveInTheirTime) {
+  UnitTimes times = honest();
+  times.least = 2.05 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "") << "clocks are read to a few percent";
+  times.least = 2.1 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "floor");
+}
+
 TEST(Suspicion, WorkThatIsStillRunningWhenTheRunnerSaysDone) {
   UnitTimes times = honest();
   times.ready_before = 1.117 * ms;  // the reference of a network, which calls many operators first
@@ -80,11 +108,49 @@ TEST(Suspicion, CallsThatShareWork) {
             std::string::npos);
 }
 
+TEST(Suspicion, CallsThatShareWorkWithoutBeingRecorded) {
+  UnitTimes times = honest();
+  times.calls = 8;
+  EXPECT_EQ(name(shares_calls_on_stream(times)), "") << "nothing was measured";
+  times.single_call = 0.36 * ms;
+  times.single_reference = 0.375 * ms;
+  EXPECT_EQ(name(shares_calls_on_stream(times)), "");
+  times.single_call = 0.45 * ms;
+  EXPECT_EQ(name(shares_calls_on_stream(times)), "single");
+  times.single_reference = 0.5 * ms;
+  EXPECT_EQ(name(shares_calls_on_stream(times)), "") << "lone calls cost the reference more, too";
+}
+
 TEST(Suspicion, AReferenceThatIsSlowerBesideTheCandidate) {
-  EXPECT_EQ(name(slows_reference(1.1 * ms, 1.0 * ms)), "");
-  EXPECT_EQ(name(slows_reference(140 * us, 100 * us)), "");
-  EXPECT_EQ(name(slows_reference(1.29 * ms, 1.0 * ms)), "beside");
-  EXPECT_EQ(name(slows_reference(0.7 * ms, 1.0 * ms)), "");
+  const auto beside = [](double unit, double alone) {
+    return name(slows_reference({.unit = unit}, {.unit = alone}));
+  };
+  EXPECT_EQ(beside(1.1 * ms, 1.0 * ms), "");
+  EXPECT_EQ(beside(140 * us, 100 * us), "");
+  EXPECT_EQ(beside(1.29 * ms, 1.0 * ms), "beside");
+  EXPECT_EQ(beside(0.7 * ms, 1.0 * ms), "");
+}
+
+TEST(Suspicion, WhateverElseIsSlowerBesideTheCandidate) {
+  const ReferenceTimes alone{
+      .unit = 3 * ms, .empty = 17 * us, .ready = 220 * us, .publishing = 4 * ms};
+  EXPECT_EQ(name(slows_reference(alone, alone)), "");
+  ReferenceTimes beside = alone;
+  beside.empty = 30 * us;
+  beside.ready = 300 * us;
+  beside.publishing = 4.3 * ms;
+  EXPECT_EQ(name(slows_reference(beside, alone)), "") << "hosts differ from moment to moment";
+  beside.empty = 60 * us;
+  EXPECT_EQ(name(slows_reference(beside, alone)), "beside");
+  beside.empty = alone.empty;
+  beside.ready = 500 * us;
+  EXPECT_EQ(name(slows_reference(beside, alone)), "beside");
+  beside.ready = alone.ready;
+  beside.publishing = 6 * ms;
+  const auto found = slows_reference(beside, alone);
+  EXPECT_EQ(name(found), "beside");
+  EXPECT_NE(found->evidence.find("takes 6.000000 ms beside the candidate, 4.000000 ms without it"),
+            std::string::npos);
 }
 
 TEST(Suspicion, CallsThatAreFasterOnAStreamThanRecorded) {
