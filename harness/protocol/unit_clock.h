@@ -45,7 +45,7 @@ class UnitClock {
   /// this a unit would start tens of microseconds late, differently in each process.
   void rehearse(cudaStream_t stream) {
     for (int i = 0; i < rehearsals; ++i) {
-      time(stream, [&] {
+      measure(stream, [&] {
         launch_empty_kernel(stream);
         check_cuda(cudaGraphLaunch(trifle_, stream), "waking the device");
       });
@@ -57,6 +57,14 @@ class UnitClock {
   template <class Work>
   OwnTimes time(cudaStream_t stream, Work work) {
     reset_cache_policy();
+    return measure(stream, work);
+  }
+
+ private:
+  static constexpr int rehearsals = 3;  // the first is the late one, what follows settles
+
+  template <class Work>
+  OwnTimes measure(cudaStream_t stream, Work work) {
     check_cuda(cudaEventRecord(start_, stream), "before launch()");
     work();
     check_cuda(cudaGetLastError(), "after launch()");
@@ -72,9 +80,6 @@ class UnitClock {
     check_cuda(cudaEventElapsedTime(&times.event, start_, stop_), "reading an event");
     return times;
   }
-
- private:
-  static constexpr int rehearsals = 3;  // the first is the late one, what follows settles
 
   void record_trifle() {
     cudaStream_t stream = nullptr;  // a default stream cannot be recorded
