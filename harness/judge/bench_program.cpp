@@ -56,7 +56,8 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
     Json& out = line["lanes"][lane];
     for (const char* key :
          {"reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "blocks", "pairs",
-          "calls_per_unit", "reference_ready_us", "probe_us", "anomalies"}) {
+          "calls_per_unit", "reference_ready_us", "candidate_ready_us", "probe_us", "publishing_us",
+          "reference_beside", "reference_alone", "redone", "anomalies"}) {
       out[key] = report.at(key);
     }
     out["verdict"] = report.at("verdict").at("1");
