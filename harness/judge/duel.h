@@ -55,11 +55,11 @@ class Duel {
   /// ends the chain: select() comes next. @throws Decided
   SingleCall single_call();
 
-  /// What the reference takes beside the candidate: medians since restart_clocks().
+  /// What the reference takes beside the candidate, since restart_clocks(), and its empty unit.
   /// @param unit as the blocks have it
   ReferenceTimes reference_beside(double unit) const;
-  /// The same when the candidate's process has ended, in a mode that has been selected before. Ends
-  /// the chain; graphs come before streams, and leave their memory to them.
+  /// Medians of the same when the candidate's process has ended, in a mode that has been selected
+  /// before. Ends the chain; graphs come before streams, and leave their memory to them.
   ReferenceTimes reference_alone(LaunchMode mode, int samples);
 
   /// What one call cannot avoid.

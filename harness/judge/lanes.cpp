@@ -335,7 +335,10 @@ void Lanes::run_pair(std::span<const std::unique_ptr<Chain>> chains) {
       timed.push_back(chain.get());
       if (chain->suspicion) break;
     }
-    if (timed.empty()) return;
+    if (timed.empty()) {
+      duel_.reset();  // nobody else is to be timed on these processes
+      return;
+    }
     const bool stalled = std::any_of(timed.begin(), timed.end(),
                                      [](const Chain* chain) { return is_stalled(chain->stalled); });
     const std::optional<Suspicion> suspicion = end_pair(timed);

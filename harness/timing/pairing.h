@@ -58,7 +58,7 @@ class Pairing {
   bool converged() const;
 
   const std::vector<Block>& blocks() const { return blocks_; }
-  /// Median seconds of a unit of each arm.
+  /// Seconds of a unit of each arm, estimated as the speed-up is.
   double reference_seconds() const;
   double candidate_seconds() const;
   /// Hodges-Lehmann estimate of the speed-up A/B, and its interval: the blocks' own, widened by

@@ -88,8 +88,8 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
                                    ms(times.candidate_stream) + " by events on its stream"};
   }
   // The reference's unit that follows the candidate's shares the device with whatever the candidate
-  // has left running; the one before, after the judge's own work, does not. And there the candidate
-  // has no work to do yet.
+  // has left running; the one before, after the judge's own work, does not. Nor is the candidate to
+  // have begun there, although its inputs have come.
   if (is_slowed(times.reference_lag, times.reference)) {
     return Suspicion{"lag", "the reference takes " + std::to_string(times.reference_lag) +
                                 " times as long after the candidate's unit as before it: something "

@@ -7,7 +7,8 @@
 
 namespace kb {
 
-/// What a chain of blocks has shown, in seconds, each estimated as the speed-up is.
+/// What a chain of blocks has shown, in seconds, each estimated as the speed-up is; lone calls are
+/// medians.
 struct UnitTimes {
   double reference = 0, candidate = 0;  ///< units by the judge's clock
   double least = 0;                     ///< hard_floor() of a unit
