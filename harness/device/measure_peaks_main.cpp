@@ -6,6 +6,7 @@
 #include "device/gpu.h"
 #include "device/peaks.h"
 #include "device/peaks_file.h"
+#include "judge/program.h"
 
 namespace kb {
 namespace {
@@ -34,10 +35,5 @@ int main(int argc, char** argv) {
   std::string manifest;
   app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
   CLI11_PARSE(app, argc, argv);
-  try {
-    return kb::run(manifest);
-  } catch (const std::exception& error) {
-    std::cerr << "kb_measure_peaks: " << error.what() << "\n";
-    return 2;
-  }
+  return kb::guarded(argv[0], [&] { return kb::run(manifest); });
 }
