@@ -411,8 +411,9 @@ bool Lanes::run_chain(Chain& chain) {
   chain.beside = duel_->reference_beside(chain.pairing.reference_seconds());
   if (chain.calls > 1) chain.single_call = duel_->single_call();
   if (is_functional()) return true;  // other work of the machine is in all times
-  chain.suspicion = find_suspicion(times(chain));
-  chain.if_never_recorded = shares_calls_on_stream(times(chain));
+  const UnitTimes seen = times(chain);
+  chain.suspicion = find_suspicion(seen);
+  chain.if_never_recorded = shares_calls_on_stream(seen);
   return true;
 }
 

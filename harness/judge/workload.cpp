@@ -119,7 +119,7 @@ void Workload::assign(int64_t slot, const std::vector<at::Tensor>& given) {
     for (Slots& t : *group) {
       const int64_t copy = t.shared->slots() == 1 ? 0 : slot;
       t.originals[copy].copy_(given[next++]);
-      t.shared->slot(copy).copy_(t.originals[copy]);
+      publish(t, copy);
     }
   }
   poison(slot);
