@@ -89,7 +89,9 @@ std::string Duel::select(LaunchMode mode) {
   blocks_ = 0;
   // What a candidate sets up in its first call with a buffer may not be recorded. One by one: the
   // time limit is that of a call.
-  for (int64_t s = 0; mode == LaunchMode::graph && s < work_->slots(); ++s) candidate_.run(s, 1);
+  if (mode == LaunchMode::graph) {
+    for (int64_t s = 0; s < work_->slots(); ++s) candidate_.run(s, 1);
+  }
   memory_.finish();  // the judge's own work would share the device with the first units
   // The empty graph stands in for the unit's fixed cost.
   for (RunnerSession* runner : {&reference_, &candidate_}) {
@@ -128,9 +130,7 @@ std::string Duel::record(RunnerSession& runner, Range range) const {
 // Leaves a graph that can be timed: its first launch has brought it to the device.
 void Duel::record_again(RunnerSession& runner, Range range) {
   const std::string why = record(runner, range);
-  const std::string now = why + ", although it could before";
-  if (!why.empty() && &runner == &reference_) throw ReferenceFailed(now);
-  if (!why.empty()) throw Decided(Verdict::runtime_error, now);
+  if (!why.empty()) runner.fail(Verdict::runtime_error, why + ", although it could before");
   if (mode_ == LaunchMode::graph) unit(runner, range);
 }
 
@@ -210,6 +210,14 @@ void Duel::expect(Range called) {
   memory_.finish();
 }
 
+// New inputs for these calls, which the runners see when the judge knows what they should give.
+// @return seconds that publish() took
+double Duel::renew(Range called) {
+  draw(called);
+  expect(called);
+  return publish(called);
+}
+
 void Duel::verify(Range called) {
   const auto phase = phases_.in("checks");
   candidate_.inspect();
@@ -253,9 +261,7 @@ void Duel::audit() {
   std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
   const Range range = random_range(some(choices_));
   record_again(candidate_, range);
-  draw(range);
-  expect(range);
-  publish(range);
+  renew(range);
   unit(candidate_, range);
   verify(range);
   record_again(candidate_, recorded_);
@@ -308,9 +314,7 @@ Duel::Range Duel::next_range() {
 
 void Duel::fresh_units(const std::function<void(Range)>& time) {
   const Range range = next_range();
-  draw(range);
-  expect(range);
-  publishing_seconds_.push_back(publish(range));
+  publishing_seconds_.push_back(renew(range));
   time(range);
   verify(range);
 }
@@ -331,13 +335,11 @@ ReferenceTimes Duel::reference_alone(LaunchMode mode, int samples) {
   for (int i = 0; i < samples; ++i) {
     // All that comes before a unit of a block, so that it waits as long.
     const Range range = next_range();
-    draw(range);
-    expect(range);
-    publishing.push_back(publish(range));
+    publishing.push_back(renew(range));
     units.push_back(net_unit(reference_, range, empty_reference()));
     ready.push_back(last_ready_seconds_);
   }
-  if (const std::string why = record(reference_, {0, 0}); !why.empty()) throw ReferenceFailed(why);
+  record_again(reference_, {0, 0});
   return {.unit = median(std::move(units)),
           .empty = empty_unit(reference_),
           .ready = median(std::move(ready)),
@@ -350,8 +352,7 @@ Duel::SingleCall Duel::single_call() {
   constexpr int samples = 15;
   const Range only = random_range(1);
   record_again(candidate_, only);
-  draw(only);
-  publish(only);
+  publish(only);  // and poison all others
   std::vector<double> candidate, reference, ready;
   for (int i = 0; i < samples; ++i) {
     {

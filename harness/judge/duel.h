@@ -116,6 +116,7 @@ class Duel {
   void draw(Range called);
   void expect(Range called);
   double publish(Range called);
+  double renew(Range called);
   void verify(Range called);
   void verify_call(int64_t slot);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);

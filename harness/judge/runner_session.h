@@ -82,6 +82,10 @@ class RunnerSession {
   /// @throws Decided if there is a library that the candidate may not use
   void inspect() const;
 
+  /// Says what went wrong, if it was this runner's doing. @throws Decided, or ReferenceFailed where
+  /// it is trusted
+  [[noreturn]] void fail(Verdict verdict, const std::string& evidence) const;
+
   /// Ends the runner; output() is complete afterwards.
   void end();
   std::string output() const { return process_->output(); }
@@ -90,7 +94,6 @@ class RunnerSession {
   struct PageMemory;
   protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
   void await(uint32_t number, std::chrono::milliseconds timeout);
-  [[noreturn]] void fail(Verdict verdict, const std::string& evidence) const;
   std::string last_words() const;
 
   RunnerOptions options_;
