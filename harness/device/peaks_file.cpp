@@ -1,6 +1,9 @@
 // A GPU is known by UUID and driver; the number is raised when what is measured changes.
 #include "device/peaks_file.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace kb {
 namespace {
 
@@ -18,6 +21,18 @@ bool has_peaks(const std::filesystem::path& file, const Json& gpu) {
   if (!std::filesystem::exists(file)) return false;
   const Json kept = read_json(file);
   return kept.value("schema", 0) == schema && kept.value("gpu", Json()) == identity(gpu);
+}
+
+bool all_peaks_known(const std::filesystem::path& build_dir) {
+  const Json environment = read_json(build_dir / "env.json");
+  const Json& gpus = environment.at("gpus");
+  if (gpus.empty()) {
+    throw std::runtime_error((build_dir / "env.json").string() +
+                             " names no GPU: run ctest -R '^kb.env$' on a machine that has one");
+  }
+  return std::all_of(gpus.begin(), gpus.end(), [&](const Json& gpu) {
+    return has_peaks(peaks_file(build_dir, gpu.at("uuid")), gpu);
+  });
 }
 
 void keep_peaks(const std::filesystem::path& file, const Json& gpu, const Json& peaks) {

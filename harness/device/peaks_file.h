@@ -15,6 +15,10 @@ std::filesystem::path peaks_file(const std::filesystem::path& build_dir, const s
 /// @param gpu as in env.json
 bool has_peaks(const std::filesystem::path& file, const Json& gpu);
 
+/// Whether has_peaks() holds for every GPU in env.json.
+/// @throws std::runtime_error if that names no GPU
+bool all_peaks_known(const std::filesystem::path& build_dir);
+
 /// @param peaks of measure_peaks()
 void keep_peaks(const std::filesystem::path& file, const Json& gpu, const Json& peaks);
 

@@ -14,11 +14,7 @@ namespace {
 
 int run(const std::filesystem::path& manifest) {
   const std::filesystem::path build_dir = std::filesystem::absolute(manifest).parent_path();
-  bool known = true;
-  for (const Json& gpu : read_json(build_dir / "env.json").at("gpus")) {
-    known = known && has_peaks(peaks_file(build_dir, gpu.at("uuid")), gpu);
-  }
-  if (known) {
+  if (all_peaks_known(build_dir)) {
     std::cout << (build_dir / "peaks").string() << " is up to date\n";
     return 0;
   }

@@ -192,7 +192,12 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
   memory_->finish();  // the first call of ATen's that needs a context
   if (!gpu_.is_null()) {
     const std::filesystem::path peaks = peaks_file(entry.build_dir, gpu_["uuid"]);
-    if (std::filesystem::exists(peaks)) peaks_ = read_peaks(peaks);
+    if (!has_peaks(peaks, gpu_)) {
+      throw std::runtime_error(
+          "what this GPU can do at best is not known, so nothing could be too fast to be true: "
+          "run ctest -R '^kb.peaks$' first");
+    }
+    peaks_ = read_peaks(peaks);
   }
 }
 

@@ -35,5 +35,26 @@ TEST(PeaksFile, OfAnEarlierVersionCountsAsNone) {
   EXPECT_FALSE(has_peaks(file, gpu));
 }
 
+TEST(PeaksFile, OfEveryGpuOfTheMachineAreNeeded) {
+  const std::filesystem::path build_dir = std::filesystem::path(testing::TempDir()) / "machine";
+  std::filesystem::remove_all(build_dir);
+  std::filesystem::create_directories(build_dir);
+  const Json one = {{"name", "a GPU"}, {"uuid", "GPU-1"}, {"driver", "580.1"}};
+  const Json two = {{"name", "a GPU"}, {"uuid", "GPU-2"}, {"driver", "580.1"}};
+  replace_json(build_dir / "env.json", {{"gpus", {one, two}}});
+  EXPECT_FALSE(all_peaks_known(build_dir));
+  keep_peaks(peaks_file(build_dir, "GPU-1"), one, Json::object());
+  EXPECT_FALSE(all_peaks_known(build_dir));
+  keep_peaks(peaks_file(build_dir, "GPU-2"), two, Json::object());
+  EXPECT_TRUE(all_peaks_known(build_dir));
+}
+
+TEST(PeaksFile, OfNoGpuAreNotKnown) {
+  const std::filesystem::path build_dir = std::filesystem::path(testing::TempDir()) / "no_gpu";
+  std::filesystem::create_directories(build_dir);
+  replace_json(build_dir / "env.json", {{"gpus", Json::array()}});
+  EXPECT_THROW(all_peaks_known(build_dir), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace kb
