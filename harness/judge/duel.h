@@ -12,7 +12,6 @@
 #include "judge/compare.h"
 #include "judge/runner_session.h"
 #include "judge/slicing.h"
-#include "judge/work_count.h"
 #include "judge/workload.h"
 #include "timing/pairing.h"
 #include "timing/phases.h"
@@ -25,13 +24,13 @@ enum class LaunchMode { stream, graph };
 
 class Duel {
  public:
-  /// Starts from two idle runners. Each call of a unit has a slot of its own: own inputs, own
-  /// poisoned output, so that nothing is found in a cache by repetition. Where
+  /// Starts from two runners that may still be starting. Each call of a unit has a slot of its own:
+  /// own inputs, own poisoned output, so that nothing is found in a cache by repetition. Where
   /// memory allows there is one slot more than calls, and nobody is told before which one is left
   /// out.
   /// @param plan where memory is short
-  /// @param size as far as memory allows
-  /// @param tolerances of an earlier duel at these sizes; none: found with the oracle
+  /// @param size as far as memory allows; found out on the runners unless its seconds are 0
+  /// @param tolerances per output
   /// @throws Decided
   Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
        uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
@@ -62,10 +61,6 @@ class Duel {
   /// before. Ends the chain; graphs come before streams, and leave their memory to them.
   ReferenceTimes reference_alone(LaunchMode mode, int samples);
 
-  /// What one call cannot avoid.
-  Work work() const { return count_work(task_, sizes_, work_->arguments(0)); }
-  /// How far each output may be from what is expected.
-  const std::vector<Tolerance>& tolerances() const { return tolerances_; }
   int64_t calls_per_unit() const { return calls_; }
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_[index(mode_)]; }
@@ -99,8 +94,9 @@ class Duel {
   };
 
   static size_t index(LaunchMode mode) { return static_cast<size_t>(mode); }
-  void set_calls(int64_t calls);
-  void find_tolerances();
+  void find_calls(const UnitSize& size);
+  void allocate(int64_t calls);
+  void bind();
   Range random_range(int64_t count);
   std::string record(RunnerSession& runner, Range range) const;
   void record_again(RunnerSession& runner, Range range);

@@ -13,8 +13,10 @@
 #include "device/gpu_choice.h"
 #include "device/gpu_state.h"
 #include "device/peaks_file.h"
+#include "judge/expectation.h"
 #include "judge/memory.h"
 #include "judge/reference_runner.h"
+#include "judge/work_count.h"
 #include "protocol/futex.h"
 #include "timing/anomalies.h"
 
@@ -242,38 +244,50 @@ void Lanes::spawn_pair(const Baseline& baseline) {
   candidate_ = std::make_unique<RunnerSession>(candidate, *memory_);
 }
 
-// @return "", or why the reference of a special baseline cannot start
-std::string Lanes::start_pair(const Chain& chain) {
-  // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it.
-  const UnitSize unit =
-      is_functional() ? UnitSize{.seconds = 0, .calls = 2} : UnitSize{.seconds = 3e-3, .calls = 1};
+void Lanes::start_pair(const Chain& chain) {
   {
     const auto phase = phases_.in("start");
     if (!std::exchange(spawned_, false)) spawn_pair(chain.baseline());
-    if (std::string why = load_reference(chain); !why.empty()) return why;
-    candidate_->load();
   }
-  const OraclePlan plan = plan_oracle(task_, sizes_, memory_->available_bytes());
+  if (!plan_) plan();
   if (cores_) pin_to({cores_->judge});  // CUDA has started its threads, too
-  duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
+  // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it. On
+  // the CPU two calls are enough to show that it works.
+  UnitSize unit = is_functional() ? UnitSize{.seconds = 1e-9, .calls = 2}
+                                  : UnitSize{.seconds = 3e-3, .calls = 1};
+  // What the first pair has found need not be found again.
+  if (chain.pair > 1) unit = {.seconds = 0, .calls = chains_.front()->calls};
+  duel_ = std::make_unique<Duel>(task_, sizes_, *plan_, options_.input_kind(), options_.seed(),
                                  *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
-  tolerances_ = duel_->tolerances();
-  if (chain.pair == 1 && !chain.baseline().special()) {
-    const auto counting = phases_.in("oracle");
-    work_ = duel_->work();
-  }
-  return "";
 }
 
-// Only what was made elsewhere may fail to load; the plain reference is the project's own.
-std::string Lanes::load_reference(const Chain& chain) const {
-  try {
-    reference_->load();
-  } catch (const std::exception& error) {
-    if (chain.lane != "aoti") throw;
-    return std::string("the AOTInductor package cannot be loaded: ") + error.what();
+// How outputs are compared, beside runners that are up. What needs none of them is done while they
+// start, unless memory is too short for that.
+void Lanes::plan() {
+  constexpr int64_t runners_bytes = int64_t{2} << 30;
+  const int64_t at_hand = memory_->available_bytes() - runners_bytes;
+  if (peak_bytes(task_, sizes_) <= at_hand / 4 * 3) study({});
+  {
+    const auto phase = phases_.in("start");
+    for (RunnerSession* runner : {reference_.get(), candidate_.get()}) runner->load();
   }
-  return "";
+  plan_ = plan_oracle(task_, sizes_, memory_->available_bytes());
+  if (tolerances_.empty()) study(*plan_);
+}
+
+// How far outputs may be off, and what a call cannot avoid.
+void Lanes::study(const OraclePlan& plan) {
+  const auto phase = phases_.in("oracle");
+  at::Generator rng = make_rng(memory_->device(), options_.seed());
+  {
+    Workload workload(task_, sizes_, 1, *memory_);
+    workload.refill_weights(options_.input_kind(), rng);
+    workload.refill_slot(0, options_.input_kind(), rng);
+    work_ = count_work(task_, sizes_, workload.arguments(0));
+    const Expectation right(task_, sizes_, workload.arguments(0), plan);
+    for (size_t i = 0; i < right.outputs().size(); ++i) tolerances_.push_back(right.tolerance(i));
+  }
+  memory_->release_unused();
 }
 
 UnitTimes Lanes::times(const Chain& chain) const {
@@ -395,8 +409,10 @@ Json Lanes::speed_of_light() const {
 bool Lanes::run_chain(Chain& chain) {
   if (chain.pair > 1 && missing_.contains(chain.lane)) return false;
   std::string why = why_no_baseline(chain);
-  if (why.empty() && (duel_ == nullptr || chain.own_pair())) why = start_pair(chain);
-  if (why.empty()) why = duel_->select(chain.mode);
+  if (why.empty()) {
+    if (duel_ == nullptr || chain.own_pair()) start_pair(chain);
+    why = duel_->select(chain.mode);
+  }
   if (!why.empty() && report_.contains(chain.lane)) {
     throw std::runtime_error(why + ", although it could before; run it again");
   }

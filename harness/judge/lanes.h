@@ -52,8 +52,9 @@ class Lanes {
   struct Chain;
   std::string why_no_baseline(const Chain& chain) const;
   void spawn_pair(const Baseline& baseline);
-  std::string start_pair(const Chain& chain);
-  std::string load_reference(const Chain& chain) const;
+  void start_pair(const Chain& chain);
+  void plan();
+  void study(const OraclePlan& plan);
   void add_chain(const std::string& lane, int pair);
   void run_lanes(std::span<const std::unique_ptr<Chain>> chains);
   bool run_chain(Chain& chain);
@@ -81,8 +82,9 @@ class Lanes {
   std::vector<std::unique_ptr<Chain>> chains_;
   std::optional<Peaks> peaks_;
   Phases phases_;
-  Work work_;
-  std::vector<Tolerance> tolerances_;  ///< found by the first duel
+  std::optional<OraclePlan> plan_;     ///< where memory is short
+  Work work_;                          ///< study() counts it
+  std::vector<Tolerance> tolerances_;  ///< per output; study() finds them
   Json report_ = Json::object();
   Json missing_ = Json::object();
 };

@@ -179,7 +179,10 @@ std::vector<std::string> to_arguments(const std::string& contract, const Baselin
 void serve_reference(const Task& task, const std::vector<std::string>& arguments) {
   const at::NoGradGuard no_grad;
   apply_precision(arguments.at(0));
-  Reference reference(task, prepare_baseline(task, {arguments.at(1), arguments.at(2)}));
+  const Baseline baseline{arguments.at(1), arguments.at(2)};
+  Reference reference(task, prepare_baseline(task, baseline));
+  // The first time loads kernels and sets libraries up, while the judge is busy with its own.
+  if (!baseline.special()) reference.warm();
   protocol::serve(protocol::inherited_page(), reference);
 }
 
