@@ -3,7 +3,9 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <sys/prctl.h>
 
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -177,6 +179,7 @@ std::vector<std::string> to_arguments(const std::string& contract, const Baselin
 }
 
 void serve_reference(const Task& task, const std::vector<std::string>& arguments) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the judge may be killed before it asks for anything
   const at::NoGradGuard no_grad;
   apply_precision(arguments.at(0));
   const Baseline baseline{arguments.at(1), arguments.at(2)};

@@ -182,6 +182,7 @@ protocol::Answer RunnerSession::replay() {
 
 protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
   doing_ = words(op);
+  if (page_.done.load() != number_) forged();
   page_.request.op = op;
   asked_ = std::chrono::steady_clock::now();
   protocol::publish(page_.go, ++number_);
@@ -218,15 +219,17 @@ void RunnerSession::fail(Verdict verdict, const std::string& evidence) const {
   throw Decided(verdict, evidence);
 }
 
+void RunnerSession::forged() {
+  end();
+  fail(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
+}
+
 void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
     const uint32_t done = protocol::wait_change(page_.done, number - 1, 20ms);
     if (done == number) return;
-    if (done != number - 1) {
-      end();
-      fail(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
-    }
+    if (done != number - 1) forged();
     if (process_->ended()) {
       end();
       fail(Verdict::runtime_error,

@@ -93,6 +93,7 @@ class RunnerSession {
  private:
   struct PageMemory;
   protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
+  [[noreturn]] void forged();
   void await(uint32_t number, std::chrono::milliseconds timeout);
   std::string last_words() const;
 

@@ -73,6 +73,11 @@ TEST_F(LyingRunner, NumberOutOfRangeIsACheat) {
   EXPECT_EQ(verdict_on("huge_number"), Verdict::cheat) << evidence_;
 }
 
+// It may come as a number out of range, if it was not there yet before the request.
+TEST_F(LyingRunner, AnswerBeforeTheQuestionIsACheat) {
+  EXPECT_EQ(verdict_on("answers_ahead"), Verdict::cheat) << evidence_;
+}
+
 TEST_F(LyingRunner, NonsenseBreaksTheProtocol) {
   EXPECT_EQ(verdict_on("wild_answer"), Verdict::runtime_error);
   EXPECT_NE(evidence_.find("broke the protocol"), std::string::npos) << evidence_;
