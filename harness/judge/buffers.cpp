@@ -1,6 +1,7 @@
 // Layout and checks that do not depend on where the memory lies.
 #include "judge/buffers.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace kb {
@@ -31,6 +32,29 @@ bool SharedTensor::is_poisoned(int64_t index) const {
   const at::Tensor bytes = bytes_of(index);
   const at::Tensor same = is_words() ? bytes.view(at::kLong).eq(-1) : bytes.eq(0xFF);
   return same.all().item<bool>();
+}
+
+// Copies begin at multiples of 256 bytes.
+at::Tensor SharedTensor::all_elements() const { return memory_.view(spec_.dtype); }
+
+at::Tensor SharedTensor::places(int64_t first, int64_t copies, int64_t count,
+                                at::Generator& rng) const {
+  const auto draw = [&](int64_t from, int64_t to) {
+    return at::randint(from, to, {count}, rng, at::TensorOptions(at::kLong).device(rng.device()));
+  };
+  const auto size = static_cast<int64_t>(c10::elementSize(spec_.dtype));
+  const auto start = static_cast<int64_t>(data_offset_) / size;
+  const auto stride = static_cast<int64_t>(slot_stride_) / size;
+  return draw(first, first + copies) * stride + draw(0, std::max<int64_t>(1, spec_.numel())) +
+         start;
+}
+
+at::Tensor SharedTensor::elements(const at::Tensor& places) const {
+  return all_elements().index_select(0, places);
+}
+
+void SharedTensor::set_elements(const at::Tensor& places, const at::Tensor& values) const {
+  all_elements().index_copy_(0, places, values);
 }
 
 at::Tensor SharedTensor::damaged_guard_bytes() const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "device/sm_clock.h"
@@ -35,46 +36,46 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-Duel::Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
+Duel::Duel(const Task& task, const SizeBytes& sizes, DuelPlan plan, InputKind inputs,
            uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference,
-           RunnerSession& candidate, UnitSize size, Phases& phases,
-           std::vector<Tolerance> tolerances)
+           RunnerSession& candidate, UnitSize size, std::optional<int64_t> calls, Phases& phases)
     : task_(task),
       sizes_(sizes),
-      plan_(plan),
+      plan_(std::move(plan)),
       inputs_(inputs),
       rng_(make_rng(memory.device(), rng_seed)),
       choices_(rng_seed),
       memory_(memory),
       reference_(reference),
       candidate_(candidate),
-      phases_(phases),
-      tolerances_(std::move(tolerances)) {
+      phases_(phases) {
   // Of each slot there are copies: of inputs one, of outputs the expected and the reference's own.
-  const int64_t slot_bytes = std::min(max_slot_bytes, memory_.available_bytes() / 6);
+  const int64_t slot_bytes = std::min(max_slot_bytes, plan_.memory_bytes / 6);
   most_slots_ = std::max<int64_t>(1, slot_bytes / bytes_per_call(task_, sizes_));
-  const bool known = size.seconds == 0;
-  allocate(known ? size.calls : 1);
+  allocate(calls.value_or(1));
   {
     const auto phase = phases_.in("start");
     for (RunnerSession* runner : {&reference_, &candidate_}) runner->load();
   }
   bind();
-  if (!known) find_calls(size);
+  if (!calls) find_calls(size);
 }
 
 void Duel::find_calls(const UnitSize& size) {
   const Range none{0, 0}, only{0, 1};
-  double reference_seconds = 0, candidate_seconds = 0;
+  std::vector<double> reference, candidate;
   constexpr int trials = 3;
+  unit(reference_, only);
+  unit(candidate_, only);
   for (int i = 0; i < trials; ++i) {
     // What a unit costs without a call would make calls look longer and units come out short.
-    reference_seconds = net_unit(reference_, only, unit(reference_, none));
-    candidate_seconds = net_unit(candidate_, only, unit(candidate_, none));
+    reference.push_back(net_unit(reference_, only, unit(reference_, none)));
+    candidate.push_back(net_unit(candidate_, only, unit(candidate_, none)));
   }
-  const int64_t calls = std::min(
-      {size.calls_per_unit(reference_seconds, candidate_seconds), most_slots_ - 1, max_calls});
-  if (calls == 1) return;
+  const int64_t calls =
+      std::min({size.calls_per_unit(median(std::move(reference)), median(std::move(candidate))),
+                most_slots_ - 1, max_calls});
+  if (calls <= 1) return;
   allocate(calls);
   bind();
 }
@@ -83,6 +84,8 @@ void Duel::allocate(int64_t calls) {
   const auto phase = phases_.in("inputs");
   calls_ = calls;
   const int64_t slots = std::min(calls + 1, most_slots_);
+  TORCH_CHECK(calls >= 1 && calls <= slots, "a unit of ", calls, " calls needs as many slots, not ",
+              slots);
   work_.reset();
   work_ = std::make_unique<Workload>(task_, sizes_, slots, memory_);
   work_->refill_weights(inputs_, rng_);
@@ -100,7 +103,7 @@ void Duel::bind() {
 std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   mode_ = mode;
-  audited_ = false;
+  audited_ = surprised_ = false;
   blocks_ = 0;
   // What a candidate sets up in its first call with a buffer may not be recorded. One by one: the
   // time limit is that of a call.
@@ -127,7 +130,7 @@ std::string Duel::select(LaunchMode mode) {
 
 void Duel::restart_clocks() {
   stream_seconds_ = clocks_ = probe_seconds_ = {};
-  ready_seconds_ = {};
+  ready_ = {};
   beside_seconds_.clear();
   publishing_seconds_.clear();
 }
@@ -158,20 +161,21 @@ double Duel::empty_unit(RunnerSession& runner) {
 
 // A recorded unit is the range that was recorded last.
 double Duel::unit(RunnerSession& runner, Range range) {
-  {
-    const auto phase = phases_.in("waking");
-    runner.wake();
-    last_ready_seconds_ = runner.seconds();
-    if (&runner == &reference_ && mode_ == LaunchMode::stream) runner.warm();
-  }
-  const bool candidate = &runner == &candidate_;
-  const auto phase = phases_.in(candidate ? "candidate" : "reference");
-  const protocol::Answer answer =
+  get_ready(runner);
+  return go(runner, range);
+}
+
+void Duel::get_ready(RunnerSession& runner) {
+  const auto phase = phases_.in("waking");
+  runner.wake();
+  last_ready_seconds_ = runner.seconds();
+  if (&runner == &reference_ && mode_ == LaunchMode::stream) runner.warm();
+}
+
+double Duel::go(RunnerSession& runner, Range range) {
+  const auto phase = phases_.in(&runner == &candidate_ ? "candidate" : "reference");
+  last_answer_ =
       mode_ == LaunchMode::graph ? runner.replay() : runner.run(range.first, range.count);
-  if (range.count == calls_) {
-    stream_seconds_[candidate ? 1 : 0].push_back(1e-3 * answer.event_ms);
-    if (candidate) beside_seconds_.push_back(1e-3 * answer.beside_ms);
-  }
   return runner.seconds();
 }
 
@@ -196,6 +200,7 @@ void Duel::draw(Range called) {
 // @return seconds
 double Duel::publish(Range called) {
   const auto phase = phases_.in("inputs");
+  places_ = work_->output_places(called.first, called.count, rng_);
   memory_.finish();
   const auto start = Clock::now();
   for (int64_t s = 0; s < work_->slots(); ++s) {
@@ -246,10 +251,10 @@ void Duel::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
   const bool right =
       spec.argument_of
           ? !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot)).worst
-          : surely_right(spec, got, library, tolerances_[output]);
+          : surely_right(spec, got, library, plan_.tolerances[output]);
   if (right) return;
   const Comparison c =
-      Expectation(task_, sizes_, work_->arguments(slot), plan_).compare(output, got);
+      Expectation(task_, sizes_, work_->arguments(slot), plan_.oracle).compare(output, got);
   if (!c.worst) return;
   throw Decided(Verdict::incorrect, "a timed call was wrong although checked calls were right: " +
                                         describe_worst(spec, c));
@@ -289,44 +294,92 @@ Block Duel::block() {
   constexpr int blocks_of_a_recording = 4;
   audit();
   if (mode_ == LaunchMode::graph && ++blocks_ % blocks_of_a_recording == 0) record_elsewhere();
+  // A place in the block for late inputs, in each chain's first block and now and then later.
+  std::uniform_int_distribution<int> place(0, std::exchange(surprised_, true) ? 23 : 2);
+  const int late = place(choices_);
   Block block{};
-  fresh_units([&](Range range) {
-    block.a1 = net_unit(reference_, range, empty_reference());
-    ready_seconds_[0].push_back(last_ready_seconds_);
-    note_clock(reference_);
-    block.b1 = net_unit(candidate_, range, empty_candidate_);
-    ready_seconds_[2].push_back(last_ready_seconds_);
-    note_clock(candidate_);
-  });
-  fresh_units([&](Range range) {
-    block.b2 = net_unit(candidate_, range, empty_candidate_);
-    ready_seconds_[2].push_back(last_ready_seconds_);
-    // Nothing comes between: what b2 leaves on the device, a2 is to meet.
-    block.a2 = net_unit(reference_, range, empty_reference());
-    ready_seconds_[1].push_back(last_ready_seconds_);
-    note_clock(reference_);
-  });
+  block.a1 = reference_unit(ready_.before);
+  if (late == 0) late_inputs(next_range());
+  block.b1 = candidate_unit();
+  if (late == 1) late_inputs(next_range());
+  block.b2 = candidate_unit();
+  if (late == 2) late_inputs(next_range());
+  block.a2 = reference_unit(ready_.after);
   return block;
 }
 
-void Duel::note_clock(const RunnerSession& runner) {
+// New inputs as for the candidate; what they give the reference, nobody needs to know.
+double Duel::reference_unit(std::vector<double>& ready) {
+  const Range range = next_range();
+  draw(range);
+  publishing_seconds_.push_back(publish(range));
+  const double seconds = net_unit(reference_, range, empty_reference());
+  ready.push_back(last_ready_seconds_);
+  after_unit(reference_);
+  return seconds;
+}
+
+// Its inputs come when the reference's unit is over, and its outputs are right before the next one
+// begins: what it does in the reference's units is of no use to it.
+double Duel::candidate_unit() {
+  const Range range = next_range();
+  publishing_seconds_.push_back(renew(range));
+  const double seconds = net_unit(candidate_, range, empty_candidate_);
+  ready_.candidate.push_back(last_ready_seconds_);
+  const std::vector<at::Tensor> said = after_unit(candidate_);
+  verify(range);
+  check_unchanged(said);
+  return seconds;
+}
+
+// Not timed, and not to be told from a unit that is: some inputs get their values only when the
+// runner is ready. One that had begun by then, or even done its work, is wrong.
+void Duel::late_inputs(Range range) {
+  renew(range);
+  std::function<void()> restore;
+  {
+    const auto phase = phases_.in("inputs");
+    restore = work_->disturb_inputs(range.first, range.count, rng_);
+    memory_.finish();
+  }
+  get_ready(candidate_);
+  {
+    const auto phase = phases_.in("inputs");
+    restore();
+    memory_.finish();
+  }
+  go(candidate_, range);
+  verify(range);
+}
+
+// Some elements of the outputs as the runner left them, before anything else; and how long that and
+// a small kernel take, while the device's clock is counted.
+std::vector<at::Tensor> Duel::after_unit(const RunnerSession& runner) {
   const auto phase = phases_.in("checks");
   const size_t arm = &runner == &candidate_ ? 1 : 0;
   const auto start = Clock::now();
+  std::vector<at::Tensor> said = work_->outputs_at(places_);
   if (const auto mhz = sm_clock_mhz()) clocks_[arm].push_back(*mhz);
   probe_seconds_[arm].push_back(seconds_since(start));
+  stream_seconds_[arm].push_back(1e-3 * last_answer_.event_ms);
+  if (arm == 1) beside_seconds_.push_back(1e-3 * last_answer_.beside_ms);
+  return said;
+}
+
+void Duel::check_unchanged(const std::vector<at::Tensor>& said) const {
+  const auto phase = phases_.in("checks");
+  const std::vector<at::Tensor> now = work_->outputs_at(places_);
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (same_bits(said[i], now[i])) continue;
+    throw Decided(Verdict::cheat,
+                  "the output '" + work_->outputs()[i].name +
+                      "' of a timed unit changed after the runner had said that it was done");
+  }
 }
 
 // The calls of the next unit.
 Duel::Range Duel::next_range() {
   return mode_ == LaunchMode::graph ? recorded_ : random_range(calls_);
-}
-
-void Duel::fresh_units(const std::function<void(Range)>& time) {
-  const Range range = next_range();
-  publishing_seconds_.push_back(renew(range));
-  time(range);
-  verify(range);
 }
 
 ReferenceTimes Duel::reference_beside(double unit) const {
@@ -345,7 +398,8 @@ ReferenceTimes Duel::reference_alone(LaunchMode mode, int samples) {
   for (int i = 0; i < samples; ++i) {
     // All that comes before a unit of a block, so that it waits as long.
     const Range range = next_range();
-    publishing.push_back(renew(range));
+    draw(range);
+    publishing.push_back(publish(range));
     units.push_back(net_unit(reference_, range, empty_reference()));
     ready.push_back(last_ready_seconds_);
   }
@@ -358,34 +412,44 @@ ReferenceTimes Duel::reference_alone(LaunchMode mode, int samples) {
 
 // A kernel can tell that it is called alone: where its output lies no longer changes. So each
 // sample must be right. What it does while it gets ready is part of the call.
-Duel::SingleCall Duel::single_call() {
+double Duel::single_call() {
   constexpr int samples = 7;
   const Range only = random_range(1);
   record_again(candidate_, only);
+  std::uniform_int_distribution<int> any(0, samples - 1);
+  const int late = any(choices_);
   publish(only);  // and poison all others
-  std::vector<double> candidate, reference, ready;
+  std::vector<double> seconds, ready;
   for (int i = 0; i < samples; ++i) {
-    {
-      const auto phase = phases_.in("inputs");
-      work_->refill_slot(only.first, inputs_, rng_);
-      memory_.finish();
-    }
-    candidate.push_back(net_unit(candidate_, only, empty_candidate_));
-    ready.push_back(last_ready_seconds_);
+    if (i == late) late_inputs(only);
+    draw(only);
     expect(only);
     {
-      const auto phase = phases_.in("checks");
-      verify_call(only.first);
+      const auto phase = phases_.in("inputs");
+      work_->publish_slot(only.first);
+      memory_.finish();
     }
-    if (mode_ == LaunchMode::graph) continue;
-    reference.push_back(net_unit(reference_, only, empty_reference()));
+    seconds.push_back(net_unit(candidate_, only, empty_candidate_));
+    ready.push_back(last_ready_seconds_);
+    const auto phase = phases_.in("checks");
+    verify_call(only.first);
   }
   verify(only);
   constexpr double jitter_seconds = 20e-6;
-  const double late = median(std::move(ready)) - ready_candidate_seconds() - jitter_seconds;
-  SingleCall single{.candidate = median(std::move(candidate)) + std::max(0.0, late)};
-  if (!reference.empty()) single.reference = median(std::move(reference));
-  return single;
+  const double later = median(std::move(ready)) - ready_candidate_seconds() - jitter_seconds;
+  return median(std::move(seconds)) + std::max(0.0, later);
+}
+
+double Duel::reference_single_call() {
+  constexpr int samples = 7;
+  const Range only = random_range(1);
+  std::vector<double> seconds;
+  for (int i = 0; i < samples; ++i) {
+    draw(only);
+    publish(only);
+    seconds.push_back(net_unit(reference_, only, empty_reference()));
+  }
+  return median(std::move(seconds));
 }
 
 }  // namespace kb

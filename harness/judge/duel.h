@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -22,37 +21,39 @@ namespace kb {
 /// How the calls of a unit are launched: one by one on the stream, or as one recorded graph.
 enum class LaunchMode { stream, graph };
 
+/// What all duels of a candidate have in common.
+struct DuelPlan {
+  OraclePlan oracle;                  ///< where memory is short
+  int64_t memory_bytes = 0;           ///< of the device, free before anything untrusted was loaded
+  std::vector<Tolerance> tolerances;  ///< per output
+};
+
 class Duel {
  public:
   /// Starts from two runners that may still be starting. Each call of a unit has a slot of its own:
   /// own inputs, own poisoned output, so that nothing is found in a cache by repetition. Where
   /// memory allows there is one slot more than calls, and nobody is told before which one is left
   /// out.
-  /// @param plan where memory is short
-  /// @param size as far as memory allows; found out on the runners unless its seconds are 0
-  /// @param tolerances per output
+  /// @param size of units, as far as memory allows
+  /// @param calls per unit, if an earlier duel with this plan has found them out
   /// @throws Decided
-  Duel(const Task& task, const SizeBytes& sizes, const OraclePlan& plan, InputKind inputs,
-       uint64_t rng_seed, SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate,
-       UnitSize size, Phases& phases, std::vector<Tolerance> tolerances);
+  Duel(const Task& task, const SizeBytes& sizes, DuelPlan plan, InputKind inputs, uint64_t rng_seed,
+       SharedMemory& memory, RunnerSession& reference, RunnerSession& candidate, UnitSize size,
+       std::optional<int64_t> calls, Phases& phases);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
   /// @return "", or why one of the arms cannot be recorded
   std::string select(LaunchMode mode);
-  /// One ABBA block; the candidate sees new inputs in each of its units. Now and then a few calls
-  /// that are not timed come first, to see that each call does its own work and no other's.
-  /// @throws Decided
+  /// One ABBA block, with new inputs in each unit; the candidate's outputs are checked before the
+  /// next one. Now and then units that are not timed come between: a few calls, to see that each
+  /// does its own work and no other's, and inputs that change at the last moment. @throws Decided
   Block block();
   /// Forgets what the runners' own clocks said: from here on it is of blocks that may count.
   void restart_clocks();
-  /// Median seconds of a call that is alone in its unit.
-  struct SingleCall {
-    double candidate;
-    std::optional<double> reference;  ///< on a stream, where a lone call pays for its launches
-  };
-  /// Calls that share their work behind the judge's back lose that here. Comes after blocks, and
-  /// ends the chain: select() comes next. @throws Decided
-  SingleCall single_call();
+  /// Median seconds of a call that is alone in its unit. Calls that share their work behind the
+  /// judge's back lose that here. Comes after blocks, and ends the chain: select() comes next.
+  /// @throws Decided
+  double single_call();
 
   /// What the reference takes beside the candidate, since restart_clocks(), and its empty unit.
   /// @param unit as the blocks have it
@@ -60,6 +61,9 @@ class Duel {
   /// Medians of the same when the candidate's process has ended, in a mode that has been selected
   /// before. Ends the chain; graphs come before streams, and leave their memory to them.
   ReferenceTimes reference_alone(LaunchMode mode, int samples);
+  /// The reference's lone call after reference_alone() on the stream, where it pays for its
+  /// launches.
+  double reference_single_call();
 
   int64_t calls_per_unit() const { return calls_; }
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
@@ -73,9 +77,9 @@ class Duel {
   double beside_seconds() const { return hodges_lehmann(beside_seconds_); }
   /// How long the reference took to get ready for its units before and after the candidate's: what
   /// is left on the device holds it up. And the candidate, which has nothing to do yet.
-  double ready_before_seconds() const { return hodges_lehmann(ready_seconds_[0]); }
-  double ready_after_seconds() const { return hodges_lehmann(ready_seconds_[1]); }
-  double ready_candidate_seconds() const { return hodges_lehmann(ready_seconds_[2]); }
+  double ready_before_seconds() const { return hodges_lehmann(ready_.before); }
+  double ready_after_seconds() const { return hodges_lehmann(ready_.after); }
+  double ready_candidate_seconds() const { return hodges_lehmann(ready_.candidate); }
   /// How long it took to bring the inputs of a unit to where the runners see them.
   double publishing_seconds() const { return hodges_lehmann(publishing_seconds_); }
   /// The device's clock in MHz right after units of the reference and of the candidate (its first
@@ -103,11 +107,16 @@ class Duel {
   void record_elsewhere();
   double unit(RunnerSession& runner, Range range);
   double net_unit(RunnerSession& runner, Range range, double empty);
-  void note_clock(const RunnerSession& runner);
+  void get_ready(RunnerSession& runner);
+  double go(RunnerSession& runner, Range range);
+  double reference_unit(std::vector<double>& ready);
+  double candidate_unit();
+  void late_inputs(Range range);
+  std::vector<at::Tensor> after_unit(const RunnerSession& runner);
+  void check_unchanged(const std::vector<at::Tensor>& said) const;
   double empty_unit(RunnerSession& runner);
   void warm_up();
   void audit();
-  void fresh_units(const std::function<void(Range)>& time);
   Range next_range();
   void draw(Range called);
   void expect(Range called);
@@ -119,7 +128,7 @@ class Duel {
 
   const Task& task_;
   SizeBytes sizes_;
-  OraclePlan plan_;
+  DuelPlan plan_;
   InputKind inputs_;
   at::Generator rng_;        ///< of inputs, on the device
   std::mt19937_64 choices_;  ///< which slots are called
@@ -136,15 +145,17 @@ class Duel {
   std::vector<double> beside_seconds_;
   std::array<std::vector<double>, 2> clocks_, probe_seconds_;  ///< of reference and candidate
   double last_ready_seconds_ = 0;
-  std::array<std::vector<double>, 3>
-      ready_seconds_;  ///< of the reference: before, after; candidate
+  protocol::Answer last_answer_{};
+  struct {
+    std::vector<double> before, after, candidate;
+  } ready_;  ///< seconds: the reference before and after the candidate's units, the candidate
   std::vector<double> publishing_seconds_;
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph
-  bool audited_ = false;                           ///< in this chain
+  bool audited_ = false, surprised_ = false;       ///< in this chain
+  std::vector<at::Tensor> places_;                 ///< of the unit that comes, per output
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
-  std::vector<Tolerance> tolerances_;              ///< per output
 };
 
 }  // namespace kb

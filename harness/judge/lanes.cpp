@@ -104,18 +104,18 @@ struct Lanes::Chain {
   LaunchMode mode;
   int pair;
   Pairing pairing{policy(pair)};
-  int64_t calls = 1;  ///< per unit
-  std::optional<Duel::SingleCall> single_call;
-  Anomalies anomalies;          ///< of the blocks that count
-  Json redone = Json::array();  ///< anomalies of attempts that were thrown away
+  int64_t calls = 1;                  ///< per unit
+  std::optional<double> single_call;  ///< seconds, where a unit has several
+  Anomalies anomalies;                ///< of the blocks that count
+  Json redone = Json::array();        ///< anomalies of attempts that were thrown away
   bool second_look = false;
   double stalled = 0;  ///< share of the judge's waiting in which its core was taken away
   std::optional<Suspicion> suspicion;
-  std::optional<Suspicion> if_never_recorded;  ///< counts where the graph lane is missing
-  ReferenceTimes beside;                       ///< the candidate
-  Json before, after;                          ///< gpu_state()
-  std::array<std::vector<double>, 2> clocks;   ///< in MHz, after units of reference and candidate
-  std::filesystem::path package;               ///< of AOTInductor
+  UnitTimes seen;
+  ReferenceTimes beside;                      ///< the candidate
+  Json before, after;                         ///< gpu_state()
+  std::array<std::vector<double>, 2> clocks;  ///< in MHz, after units of reference and candidate
+  std::filesystem::path package;              ///< of AOTInductor
 
   Baseline baseline() const { return {.lane = lane, .package = package}; }
   /// Whether it starts processes of its own instead of taking over those of the chain before.
@@ -249,30 +249,29 @@ void Lanes::start_pair(const Chain& chain) {
     const auto phase = phases_.in("start");
     if (!std::exchange(spawned_, false)) spawn_pair(chain.baseline());
   }
-  if (!plan_) plan();
+  if (plan_.tolerances.empty()) make_plan();
   if (cores_) pin_to({cores_->judge});  // CUDA has started its threads, too
   // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it. On
   // the CPU two calls are enough to show that it works.
-  UnitSize unit = is_functional() ? UnitSize{.seconds = 1e-9, .calls = 2}
-                                  : UnitSize{.seconds = 3e-3, .calls = 1};
-  // What the first pair has found need not be found again.
-  if (chain.pair > 1) unit = {.seconds = 0, .calls = chains_.front()->calls};
-  duel_ = std::make_unique<Duel>(task_, sizes_, *plan_, options_.input_kind(), options_.seed(),
-                                 *memory_, *reference_, *candidate_, unit, phases_, tolerances_);
+  const UnitSize unit =
+      is_functional() ? UnitSize{.seconds = 0, .calls = 2} : UnitSize{.seconds = 3e-3, .calls = 1};
+  const auto calls = chain.pair > 1 ? std::optional(chains_.front()->calls) : std::nullopt;
+  duel_ = std::make_unique<Duel>(task_, sizes_, plan_, options_.input_kind(), options_.seed(),
+                                 *memory_, *reference_, *candidate_, unit, calls, phases_);
 }
 
 // How outputs are compared, beside runners that are up. What needs none of them is done while they
 // start, unless memory is too short for that.
-void Lanes::plan() {
+void Lanes::make_plan() {
   constexpr int64_t runners_bytes = int64_t{2} << 30;
-  const int64_t at_hand = memory_->available_bytes() - runners_bytes;
-  if (peak_bytes(task_, sizes_) <= at_hand / 4 * 3) study({});
+  plan_.memory_bytes = memory_->available_bytes() - runners_bytes;
+  if (peak_bytes(task_, sizes_) <= plan_.memory_bytes / 4 * 3) study({});
   {
     const auto phase = phases_.in("start");
     for (RunnerSession* runner : {reference_.get(), candidate_.get()}) runner->load();
   }
-  plan_ = plan_oracle(task_, sizes_, memory_->available_bytes());
-  if (tolerances_.empty()) study(*plan_);
+  plan_.oracle = plan_oracle(task_, sizes_, memory_->available_bytes());
+  if (plan_.tolerances.empty()) study(plan_.oracle);
 }
 
 // How far outputs may be off, and what a call cannot avoid.
@@ -285,14 +284,15 @@ void Lanes::study(const OraclePlan& plan) {
     workload.refill_slot(0, options_.input_kind(), rng);
     work_ = count_work(task_, sizes_, workload.arguments(0));
     const Expectation right(task_, sizes_, workload.arguments(0), plan);
-    for (size_t i = 0; i < right.outputs().size(); ++i) tolerances_.push_back(right.tolerance(i));
+    for (size_t i = 0; i < right.outputs().size(); ++i) {
+      plan_.tolerances.push_back(right.tolerance(i));
+    }
   }
   memory_->release_unused();
 }
 
 UnitTimes Lanes::times(const Chain& chain) const {
   const auto calls = static_cast<double>(chain.calls);
-  const auto& single = chain.single_call;
   return {.reference = chain.pairing.reference_seconds(),
           .candidate = chain.pairing.candidate_seconds(),
           .least = peaks_ ? hard_floor(work_, calls, *peaks_) : 0,
@@ -306,8 +306,7 @@ UnitTimes Lanes::times(const Chain& chain) const {
           .ready_candidate = duel_->ready_candidate_seconds(),
           .calls = chain.calls,
           .recorded = chain.mode == LaunchMode::graph,
-          .single_call = single ? std::optional(single->candidate) : std::nullopt,
-          .single_reference = single ? single->reference : std::nullopt};
+          .single_call = chain.single_call};
 }
 
 // What is odd about everything that was timed on one pair of processes; ends the pair.
@@ -320,7 +319,6 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
   };
   for (const Chain* chain : timed) {
     keep_first(chain->suspicion);
-    if (missing_.contains("graph")) keep_first(chain->if_never_recorded);
   }
   candidate_->end();
   // The last first, which is the graph: its memory is free then for the units on the stream.
@@ -331,6 +329,9 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
       report_[chain->lane]["reference_alone"] = to_json(alone);
     }
     keep_first(slows_reference(chain->beside, alone));
+    if (missing_.contains("graph") && chain->single_call) {
+      keep_first(shares_calls_on_stream(chain->seen, duel_->reference_single_call()));
+    }
   }
   if (timed.size() == 2) {  // eager and graph, the only lanes that share a pair
     keep_first(faster_on_stream(timed[0]->call_seconds(), timed[1]->call_seconds()));
@@ -432,9 +433,8 @@ bool Lanes::run_chain(Chain& chain) {
   chain.beside = duel_->reference_beside(chain.pairing.reference_seconds());
   if (chain.calls > 1) chain.single_call = duel_->single_call();
   if (is_functional()) return true;  // other work of the machine is in all times
-  const UnitTimes seen = times(chain);
-  chain.suspicion = find_suspicion(seen);
-  chain.if_never_recorded = shares_calls_on_stream(seen);
+  chain.seen = times(chain);
+  chain.suspicion = find_suspicion(chain.seen);
   return true;
 }
 
@@ -569,7 +569,7 @@ Json Lanes::describe(const Chain& chain) const {
           {"reference_beside", nullptr},  // end_pair() knows
           {"reference_alone", nullptr},
           {"stalled", chain.stalled},
-          {"single_call_ms", chain.single_call ? Json(1e3 * chain.single_call->candidate) : Json()},
+          {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},
           {"redone", chain.redone},
           {"second_look", chain.second_look},

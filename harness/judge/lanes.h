@@ -53,7 +53,7 @@ class Lanes {
   std::string why_no_baseline(const Chain& chain) const;
   void spawn_pair(const Baseline& baseline);
   void start_pair(const Chain& chain);
-  void plan();
+  void make_plan();
   void study(const OraclePlan& plan);
   void add_chain(const std::string& lane, int pair);
   void run_lanes(std::span<const std::unique_ptr<Chain>> chains);
@@ -82,9 +82,8 @@ class Lanes {
   std::vector<std::unique_ptr<Chain>> chains_;
   std::optional<Peaks> peaks_;
   Phases phases_;
-  std::optional<OraclePlan> plan_;     ///< where memory is short
-  Work work_;                          ///< study() counts it
-  std::vector<Tolerance> tolerances_;  ///< per output; study() finds them
+  DuelPlan plan_;  ///< make_plan() makes it
+  Work work_;      ///< study() counts it
   Json report_ = Json::object();
   Json missing_ = Json::object();
 };

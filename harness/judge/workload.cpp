@@ -149,6 +149,42 @@ at::Tensor Workload::output(int64_t slot, size_t index) const {
   return outputs_.at(index).shared->slot(slot);
 }
 
+std::vector<at::Tensor> Workload::output_places(int64_t first, int64_t slots,
+                                                at::Generator& rng) const {
+  constexpr int64_t enough = 256;
+  std::vector<at::Tensor> places;
+  for (const Slots& output : outputs_) {
+    const int64_t count = output.shared->spec().numel() > 0 ? enough : 0;
+    places.push_back(output.shared->places(first, slots, count, rng));
+  }
+  return places;
+}
+
+std::vector<at::Tensor> Workload::outputs_at(const std::vector<at::Tensor>& places) const {
+  std::vector<at::Tensor> values;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    values.push_back(outputs_[i].shared->elements(places.at(i)));
+  }
+  return values;
+}
+
+std::function<void()> Workload::disturb_inputs(int64_t first, int64_t slots,
+                                               at::Generator& rng) const {
+  constexpr int64_t few = 16;
+  std::vector<std::function<void()>> undo;
+  for (const Slots& input : inputs_) {
+    const SharedTensor& shared = *input.shared;
+    if (shared.spec().numel() == 0) continue;
+    const at::Tensor places = shared.places(first, slots, few, rng);
+    const at::Tensor own = shared.elements(places);
+    shared.set_elements(places, shared.elements(shared.places(first, slots, few, rng)));
+    undo.emplace_back([&shared, places, own] { shared.set_elements(places, own); });
+  }
+  return [undo = std::move(undo)] {
+    for (const auto& step : undo) step();
+  };
+}
+
 void Workload::check_inputs(const std::string& set) const {
   std::vector<Finding> changed;
   for (const auto* group : {&inputs_, &weights_}) {

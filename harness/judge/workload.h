@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,14 @@ class Workload {
 
   /// Output `index` of a slot as it is now, in shared memory.
   at::Tensor output(int64_t slot, size_t index) const;
+
+  /// Random places in the outputs of neighbouring slots, one tensor per output that has elements.
+  std::vector<at::Tensor> output_places(int64_t first, int64_t slots, at::Generator& rng) const;
+  /// What the outputs hold there now, without waiting for the device.
+  std::vector<at::Tensor> outputs_at(const std::vector<at::Tensor>& places) const;
+  /// Gives a few elements of the inputs of neighbouring slots values of others, where the runners
+  /// see them. @return what gives them back their own
+  std::function<void()> disturb_inputs(int64_t first, int64_t slots, at::Generator& rng) const;
 
   /// @throws Decided if an input or a weight was written to
   void check_inputs(const std::string& set) const;

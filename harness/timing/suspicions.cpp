@@ -88,8 +88,7 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
                                    ms(times.candidate_stream) + " by events on its stream"};
   }
   // The reference's unit that follows the candidate's shares the device with whatever the candidate
-  // has left running; the one before, after the judge's own work, does not. Nor is the candidate to
-  // have begun there, although its inputs have come.
+  // has left running; the one before does not.
   if (is_slowed(times.reference_lag, times.reference)) {
     return Suspicion{"lag", "the reference takes " + std::to_string(times.reference_lag) +
                                 " times as long after the candidate's unit as before it: something "
@@ -119,10 +118,10 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
 }
 
 // On a stream a lone call also pays for its launches, which the reference shows.
-std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times) {
-  if (!times.single_call || !times.single_reference) return std::nullopt;
+std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double single_reference) {
+  if (!times.single_call) return std::nullopt;
   constexpr double start_seconds = 10e-6;
-  const double launches = *times.single_reference - share(times.reference, times);
+  const double launches = single_reference - share(times.reference, times);
   return shares_work(times, start_seconds + std::max(0.0, launches));
 }
 

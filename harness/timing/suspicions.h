@@ -18,11 +18,10 @@ struct UnitTimes {
   /// The reference getting ready for its units before and after the candidate's; and the judge's
   /// own kernel after units of the reference and of the candidate.
   double ready_before = 0, ready_after = 0, probe_reference = 0, probe_candidate = 0;
-  double ready_candidate = 0;              ///< the candidate's runner getting ready for its units
-  int64_t calls = 1;                       ///< per unit
-  bool recorded = false;                   ///< as a graph; else launched on the stream
-  std::optional<double> single_call;       ///< a candidate's call that is alone in its unit
-  std::optional<double> single_reference;  ///< the reference's, on the stream only
+  double ready_candidate = 0;         ///< the candidate's runner getting ready for its units
+  int64_t calls = 1;                  ///< per unit
+  bool recorded = false;              ///< as a graph; else launched on the stream
+  std::optional<double> single_call;  ///< a candidate's call that is alone in its unit
 };
 
 /// The reference's part of a block, in seconds.
@@ -43,7 +42,8 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times);
 
 /// Calls on the stream that share work, for a candidate that cannot be recorded. Where it can,
 /// find_suspicion() tells from its recorded calls, which pay for no launches.
-std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times);
+/// @param single_reference the reference's call that is alone in its unit, without the candidate
+std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double single_reference);
 
 /// The reference beside the candidate against the reference when the candidate's process has ended:
 /// work behind the judge's back slows whatever it meets.

@@ -1,6 +1,6 @@
 // Says in the page that it shares with the judge that it is done while its kernel still runs.
 // Task: level1/019_relu
-// Expected: cheat
+// Expected: cheat or incorrect
 // Backends: cuda
 #include "task.h"
 

@@ -1,6 +1,6 @@
 // Answers the judge itself: does the work when it is told to get ready, and only waits in its unit.
 // Task: level1/019_relu
-// Expected: cheat
+// Expected: cheat or incorrect
 // Backends: cuda
 #include "task.h"
 

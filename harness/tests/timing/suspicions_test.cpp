@@ -111,14 +111,13 @@ TEST(Suspicion, CallsThatShareWork) {
 TEST(Suspicion, CallsThatShareWorkWithoutBeingRecorded) {
   UnitTimes times = honest();
   times.calls = 8;
-  EXPECT_EQ(name(shares_calls_on_stream(times)), "") << "nothing was measured";
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0.375 * ms)), "") << "nothing was measured";
   times.single_call = 0.36 * ms;
-  times.single_reference = 0.375 * ms;
-  EXPECT_EQ(name(shares_calls_on_stream(times)), "");
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0.375 * ms)), "");
   times.single_call = 0.45 * ms;
-  EXPECT_EQ(name(shares_calls_on_stream(times)), "single");
-  times.single_reference = 0.5 * ms;
-  EXPECT_EQ(name(shares_calls_on_stream(times)), "") << "lone calls cost the reference more, too";
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0.375 * ms)), "single");
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0.5 * ms)), "")
+      << "lone calls cost the reference more, too";
 }
 
 TEST(Suspicion, AReferenceThatIsSlowerBesideTheCandidate) {

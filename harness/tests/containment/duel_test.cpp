@@ -1,0 +1,76 @@
+// What a duel makes of a candidate that answers the judge itself.
+#include "judge/duel.h"
+
+#include <gtest/gtest.h>
+
+#include "judge/correctness.h"
+#include "result/verdict.h"
+#include "tests/judge/small_task.h"
+
+namespace kb {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct NoSizes {};
+
+Task relu(int64_t elements) {
+  return small_task(
+      {input<float>("x", {elements}), output<float>("y", {elements})},
+      [](const std::vector<Tensor>& given) { return std::vector<Tensor>{given[0].relu()}; });
+}
+
+RunnerSession runner(const std::string& how, SharedMemory& memory) {
+  RunnerOptions options;
+  options.command = {KB_FAKE_RUNNER, how};
+  options.module = KB_FAKE_RUNNER;
+  options.call_timeout = 2s;
+  return {options, memory};
+}
+
+// What blocks on the stream say of the candidate, against an honest reference.
+Verdict verdict_on(const std::string& how, int64_t memory_bytes, std::optional<int64_t> calls) {
+  const Task task = relu(1000);
+  const auto memory = make_shared_memory();
+  RunnerSession reference = runner("honest", *memory), candidate = runner(how, *memory);
+  Phases phases;
+  const DuelPlan plan{.memory_bytes = memory_bytes, .tolerances = {Tolerance{}}};
+  try {
+    Duel duel(task, SizeBytes(sizeof(NoSizes)), plan, InputKind::standard, random_seed(), *memory,
+              reference, candidate, {.seconds = 0, .calls = 3}, calls, phases);
+    EXPECT_EQ(duel.calls_per_unit(), memory_bytes == 0 ? 1 : calls.value_or(3));
+    EXPECT_EQ(duel.select(LaunchMode::stream), "");
+    for (int i = 0; i < 5; ++i) duel.block();
+    if (duel.calls_per_unit() > 1) duel.single_call();
+  } catch (const Decided& decided) {
+    return decided.verdict;
+  }
+  return Verdict::pass;
+}
+
+constexpr int64_t plenty = int64_t{1} << 30;
+
+TEST(Duel, AnHonestCandidateIsTimed) {
+  EXPECT_EQ(verdict_on("honest", plenty, std::nullopt), Verdict::pass);
+}
+
+TEST(Duel, CallsThatAreKnownNeedNoTrial) {
+  EXPECT_EQ(verdict_on("honest", plenty, 5), Verdict::pass);
+}
+
+TEST(Duel, WhereMemoryIsShortAUnitIsOneCall) {
+  EXPECT_EQ(verdict_on("honest", 0, std::nullopt), Verdict::pass);
+}
+
+TEST(Duel, WorkDoneBeforeTheClockStartsIsWrong) {
+  EXPECT_EQ(verdict_on("works_while_waking", 0, std::nullopt), Verdict::incorrect);
+}
+
+TEST(Duel, WorkThatEndsLateIsSeen) {
+  const Verdict verdict = verdict_on("done_too_early", plenty, std::nullopt);
+  EXPECT_TRUE(verdict == Verdict::incorrect || verdict == Verdict::cheat)
+      << static_cast<int>(verdict);
+}
+
+}  // namespace
+}  // namespace kb
