@@ -35,8 +35,6 @@ bool SharedTensor::is_poisoned(int64_t index) const {
 }
 
 // Copies begin at multiples of 256 bytes.
-at::Tensor SharedTensor::all_elements() const { return memory_.view(spec_.dtype); }
-
 at::Tensor SharedTensor::places(int64_t first, int64_t copies, int64_t count,
                                 at::Generator& rng) const {
   const auto draw = [&](int64_t from, int64_t to) {
@@ -50,11 +48,7 @@ at::Tensor SharedTensor::places(int64_t first, int64_t copies, int64_t count,
 }
 
 at::Tensor SharedTensor::elements(const at::Tensor& places) const {
-  return all_elements().index_select(0, places);
-}
-
-void SharedTensor::set_elements(const at::Tensor& places, const at::Tensor& values) const {
-  all_elements().index_copy_(0, places, values);
+  return memory_.view(spec_.dtype).index_select(0, places);
 }
 
 at::Tensor SharedTensor::damaged_guard_bytes() const {

@@ -28,9 +28,8 @@ class SharedTensor {
   bool is_poisoned(int64_t index) const;
   /// Random places in the copies [first, first + copies), where single elements are looked at.
   at::Tensor places(int64_t first, int64_t copies, int64_t count, at::Generator& rng) const;
-  /// The elements at these places as they are now, and new ones.
+  /// The elements at these places as they are now.
   at::Tensor elements(const at::Tensor& places) const;
-  void set_elements(const at::Tensor& places, const at::Tensor& values) const;
   /// Bytes before the first, between two or behind the last copy that no longer are 0xFF: an int64
   /// scalar that the device may still be computing.
   at::Tensor damaged_guard_bytes() const;
@@ -42,7 +41,6 @@ class SharedTensor {
  protected:
   SharedTensor(TensorSpec spec, int64_t slots);
   at::Tensor bytes_of(int64_t index) const;
-  at::Tensor all_elements() const;
   bool is_words() const;
 
   TensorSpec spec_;

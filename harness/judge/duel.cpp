@@ -1,11 +1,10 @@
 // The clock of a unit starts when the request is published and stops when the answer is seen; the
-// judge's own work (inputs, expected values, checks) lies between units. Which arm comes first
-// after it alternates within a block, so that what it leaves behind on the device is shared alike.
+// judge's own work lies between units, the same before each: new inputs, and their way to the
+// runners. What the candidate's should have given is computed and compared afterwards.
 #include "judge/duel.h"
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <utility>
 
 #include "device/sm_clock.h"
@@ -72,12 +71,16 @@ void Duel::find_calls(const UnitSize& size) {
     reference.push_back(net_unit(reference_, only, unit(reference_, none)));
     candidate.push_back(net_unit(candidate_, only, unit(candidate_, none)));
   }
+  fit_calls(size, median(std::move(reference)), median(std::move(candidate)), 1);
+}
+
+bool Duel::fit_calls(const UnitSize& size, double reference, double candidate, int64_t times) {
   const int64_t calls =
-      std::min({size.calls_per_unit(median(std::move(reference)), median(std::move(candidate))),
-                most_slots_ - 1, max_calls});
-  if (calls <= 1) return;
+      std::min({size.calls_per_unit(reference, candidate), most_slots_ - 1, max_calls});
+  if (calls <= times * calls_) return false;
   allocate(calls);
   bind();
+  return true;
 }
 
 void Duel::allocate(int64_t calls) {
@@ -132,7 +135,7 @@ void Duel::restart_clocks() {
   stream_seconds_ = clocks_ = probe_seconds_ = {};
   ready_ = {};
   beside_seconds_.clear();
-  publishing_seconds_.clear();
+  publishing_ = {};
 }
 
 Duel::Range Duel::random_range(int64_t count) {
@@ -165,9 +168,9 @@ double Duel::unit(RunnerSession& runner, Range range) {
   return go(runner, range);
 }
 
-void Duel::get_ready(RunnerSession& runner) {
+void Duel::get_ready(RunnerSession& runner, const std::function<void()>& meanwhile) {
   const auto phase = phases_.in("waking");
-  runner.wake();
+  runner.wake(meanwhile);
   last_ready_seconds_ = runner.seconds();
   if (&runner == &reference_ && mode_ == LaunchMode::stream) runner.warm();
 }
@@ -221,14 +224,6 @@ void Duel::expect(Range called) {
   memory_.finish();
 }
 
-// New inputs for these calls, which the runners see when the judge knows what they should give.
-// @return seconds that publish() took
-double Duel::renew(Range called) {
-  draw(called);
-  expect(called);
-  return publish(called);
-}
-
 void Duel::verify(Range called) {
   const auto phase = phases_.in("checks");
   candidate_.inspect();
@@ -276,8 +271,10 @@ void Duel::audit() {
   std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
   const Range range = random_range(some(choices_));
   record_again(candidate_, range);
-  renew(range);
+  draw(range);
+  publish(range);
   unit(candidate_, range);
+  expect(range);
   verify(range);
   record_again(candidate_, recorded_);
 }
@@ -312,7 +309,7 @@ Block Duel::block() {
 double Duel::reference_unit(std::vector<double>& ready) {
   const Range range = next_range();
   draw(range);
-  publishing_seconds_.push_back(publish(range));
+  publishing_.reference.push_back(publish(range));
   const double seconds = net_unit(reference_, range, empty_reference());
   ready.push_back(last_ready_seconds_);
   after_unit(reference_);
@@ -323,32 +320,41 @@ double Duel::reference_unit(std::vector<double>& ready) {
 // begins: what it does in the reference's units is of no use to it.
 double Duel::candidate_unit() {
   const Range range = next_range();
-  publishing_seconds_.push_back(renew(range));
+  draw(range);
+  publishing_.candidate.push_back(publish(range));
   const double seconds = net_unit(candidate_, range, empty_candidate_);
   ready_.candidate.push_back(last_ready_seconds_);
   const std::vector<at::Tensor> said = after_unit(candidate_);
+  expect(range);
   verify(range);
   check_unchanged(said);
   return seconds;
 }
 
-// Not timed, and not to be told from a unit that is: some inputs get their values only when the
-// runner is ready. One that had begun by then, or even done its work, is wrong.
+// Not timed, but like a unit that is: some inputs get their values only while the runner gets
+// ready, or when it is; one that had begun before is wrong. The first shows in nothing else, the
+// second comes surely after whatever it does then, but keeps it waiting some microseconds longer.
 void Duel::late_inputs(Range range) {
-  renew(range);
-  std::function<void()> restore;
+  draw(range);
+  std::function<void()> give_back;
   {
     const auto phase = phases_.in("inputs");
-    restore = work_->disturb_inputs(range.first, range.count, rng_);
-    memory_.finish();
+    give_back = work_->hold_back_inputs(range.first, range.count, rng_);
   }
-  get_ready(candidate_);
-  {
-    const auto phase = phases_.in("inputs");
-    restore();
+  publish(range);
+  const auto reveal = [&] {
+    give_back();
     memory_.finish();
+  };
+  std::bernoulli_distribution coin;
+  if (coin(choices_)) {
+    get_ready(candidate_, reveal);
+  } else {
+    get_ready(candidate_);
+    reveal();
   }
   go(candidate_, range);
+  expect(range);
   verify(range);
 }
 
@@ -386,7 +392,7 @@ ReferenceTimes Duel::reference_beside(double unit) const {
   return {.unit = unit,
           .empty = empty_reference(),
           .ready = ready_before_seconds(),
-          .publishing = publishing_seconds()};
+          .publishing = publishing_reference_seconds()};
 }
 
 ReferenceTimes Duel::reference_alone(LaunchMode mode, int samples) {
@@ -423,7 +429,6 @@ double Duel::single_call() {
   for (int i = 0; i < samples; ++i) {
     if (i == late) late_inputs(only);
     draw(only);
-    expect(only);
     {
       const auto phase = phases_.in("inputs");
       work_->publish_slot(only.first);
@@ -431,6 +436,7 @@ double Duel::single_call() {
     }
     seconds.push_back(net_unit(candidate_, only, empty_candidate_));
     ready.push_back(last_ready_seconds_);
+    expect(only);
     const auto phase = phases_.in("checks");
     verify_call(only.first);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -66,6 +67,10 @@ class Duel {
   double reference_single_call();
 
   int64_t calls_per_unit() const { return calls_; }
+  /// Gives units as many calls as their size asks for, if that is more than `times` what they have:
+  /// a candidate that is slow only as long as this is found out would have its units short. Ends
+  /// the chain. @param reference, candidate seconds of a call @return whether it did
+  bool fit_calls(const UnitSize& size, double reference, double candidate, int64_t times);
   /// Seconds that an empty unit took, and that block() has taken off: reference, candidate.
   double empty_reference() const { return empty_reference_[index(mode_)]; }
   double empty_candidate() const { return empty_candidate_; }
@@ -81,7 +86,8 @@ class Duel {
   double ready_after_seconds() const { return hodges_lehmann(ready_.after); }
   double ready_candidate_seconds() const { return hodges_lehmann(ready_.candidate); }
   /// How long it took to bring the inputs of a unit to where the runners see them.
-  double publishing_seconds() const { return hodges_lehmann(publishing_seconds_); }
+  double publishing_reference_seconds() const { return hodges_lehmann(publishing_.reference); }
+  double publishing_candidate_seconds() const { return hodges_lehmann(publishing_.candidate); }
   /// The device's clock in MHz right after units of the reference and of the candidate (its first
   /// of each block); empty without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
@@ -107,7 +113,7 @@ class Duel {
   void record_elsewhere();
   double unit(RunnerSession& runner, Range range);
   double net_unit(RunnerSession& runner, Range range, double empty);
-  void get_ready(RunnerSession& runner);
+  void get_ready(RunnerSession& runner, const std::function<void()>& meanwhile = {});
   double go(RunnerSession& runner, Range range);
   double reference_unit(std::vector<double>& ready);
   double candidate_unit();
@@ -121,7 +127,6 @@ class Duel {
   void draw(Range called);
   void expect(Range called);
   double publish(Range called);
-  double renew(Range called);
   void verify(Range called);
   void verify_call(int64_t slot);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
@@ -149,7 +154,9 @@ class Duel {
   struct {
     std::vector<double> before, after, candidate;
   } ready_;  ///< seconds: the reference before and after the candidate's units, the candidate
-  std::vector<double> publishing_seconds_;
+  struct {
+    std::vector<double> reference, candidate;
+  } publishing_;  ///< seconds, before units of each
   std::unique_ptr<Workload> work_;
   int64_t calls_ = 1;                              ///< per timed unit
   Range recorded_{};                               ///< the timed unit, where it is a graph

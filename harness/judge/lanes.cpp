@@ -40,6 +40,13 @@ PairingPolicy policy(int pair) {
   return policy;
 }
 
+// What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it. On the
+// CPU two calls are enough to show that it works.
+UnitSize unit_size() {
+  return is_functional() ? UnitSize{.seconds = 0, .calls = 2}
+                         : UnitSize{.seconds = 3e-3, .calls = 1};
+}
+
 // A second look at what the first left undecided, from scratch: three times the blocks and the
 // time.
 PairingPolicy longer(PairingPolicy policy) {
@@ -251,13 +258,9 @@ void Lanes::start_pair(const Chain& chain) {
   }
   if (plan_.tolerances.empty()) make_plan();
   if (cores_) pin_to({cores_->judge});  // CUDA has started its threads, too
-  // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it. On
-  // the CPU two calls are enough to show that it works.
-  const UnitSize unit =
-      is_functional() ? UnitSize{.seconds = 0, .calls = 2} : UnitSize{.seconds = 3e-3, .calls = 1};
   const auto calls = chain.pair > 1 ? std::optional(chains_.front()->calls) : std::nullopt;
   duel_ = std::make_unique<Duel>(task_, sizes_, plan_, options_.input_kind(), options_.seed(),
-                                 *memory_, *reference_, *candidate_, unit, calls, phases_);
+                                 *memory_, *reference_, *candidate_, unit_size(), calls, phases_);
 }
 
 // How outputs are compared, beside runners that are up. What needs none of them is done while they
@@ -304,6 +307,8 @@ UnitTimes Lanes::times(const Chain& chain) const {
           .probe_reference = duel_->probe_reference_seconds(),
           .probe_candidate = duel_->probe_candidate_seconds(),
           .ready_candidate = duel_->ready_candidate_seconds(),
+          .publishing_reference = duel_->publishing_reference_seconds(),
+          .publishing_candidate = duel_->publishing_candidate_seconds(),
           .calls = chain.calls,
           .recorded = chain.mode == LaunchMode::graph,
           .single_call = chain.single_call};
@@ -329,8 +334,10 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
       report_[chain->lane]["reference_alone"] = to_json(alone);
     }
     keep_first(slows_reference(chain->beside, alone));
-    if (missing_.contains("graph") && chain->single_call) {
-      keep_first(shares_calls_on_stream(chain->seen, duel_->reference_single_call()));
+    if (missing_.contains("graph") && chain->mode == LaunchMode::stream && chain->single_call) {
+      const double launches =
+          duel_->reference_single_call() - alone.unit / static_cast<double>(chain->calls);
+      keep_first(shares_calls_on_stream(chain->seen, launches));
     }
   }
   if (timed.size() == 2) {  // eager and graph, the only lanes that share a pair
@@ -423,6 +430,17 @@ bool Lanes::run_chain(Chain& chain) {
   }
   missing_.erase(chain.lane);  // of an attempt that was thrown away
   run_blocks(chain);
+  // The blocks know better than the trials what a call takes. Lanes that share a pair keep its
+  // calls.
+  constexpr int64_t many = 3;
+  const auto calls = static_cast<double>(chain.calls);
+  if (chain.own_pair() && duel_->fit_calls(unit_size(), chain.pairing.reference_seconds() / calls,
+                                           chain.pairing.candidate_seconds() / calls, many)) {
+    chain.pairing = Pairing(policy(chain.pair));
+    why = duel_->select(chain.mode);
+    TORCH_CHECK(why.empty(), why, ", although it could before; run it again");
+    run_blocks(chain);
+  }
   const bool undecided = speedup_verdict(chain.pairing.interval(), 1.0) == "UNDECIDED";
   if (undecided && chain.pairing.more_would_tell() && chain.pair == 1 && !is_functional()) {
     if (!chain.anomalies.empty()) chain.redone.push_back(chain.anomalies);
@@ -565,7 +583,9 @@ Json Lanes::describe(const Chain& chain) const {
             {"candidate", 1e6 * duel_->probe_candidate_seconds()}}},
           {"reference_lag", reference_lag(pairing.blocks())},
           {"candidate_ready_us", 1e6 * duel_->ready_candidate_seconds()},
-          {"publishing_us", 1e6 * duel_->publishing_seconds()},
+          {"publishing_us",
+           {{"reference", 1e6 * duel_->publishing_reference_seconds()},
+            {"candidate", 1e6 * duel_->publishing_candidate_seconds()}}},
           {"reference_beside", nullptr},  // end_pair() knows
           {"reference_alone", nullptr},
           {"stalled", chain.stalled},

@@ -170,7 +170,9 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
   return options_.who + " cannot be recorded as a graph: " + first_line(why);
 }
 
-void RunnerSession::wake() { call(Op::wake, options_.call_timeout); }
+void RunnerSession::wake(const std::function<void()>& meanwhile) {
+  call(Op::wake, options_.call_timeout, meanwhile);
+}
 
 void RunnerSession::warm() { call(Op::warm, options_.call_timeout); }
 
@@ -180,12 +182,17 @@ protocol::Answer RunnerSession::replay() {
   return answer;
 }
 
-protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout) {
+protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout,
+                                     const std::function<void()>& meanwhile) {
   doing_ = words(op);
-  if (page_.done.load() != number_) forged();
+  if (page_.done.load() != number_) {
+    if (process_->ended()) fail(Verdict::runtime_error, ended());
+    forged();
+  }
   page_.request.op = op;
   asked_ = std::chrono::steady_clock::now();
   protocol::publish(page_.go, ++number_);
+  if (meanwhile) meanwhile();
   await(number_, timeout);
   answered_ = std::chrono::steady_clock::now();
   const protocol::Answer answer = page_.answer;
@@ -219,6 +226,10 @@ void RunnerSession::fail(Verdict verdict, const std::string& evidence) const {
   throw Decided(verdict, evidence);
 }
 
+std::string RunnerSession::ended() const {
+  return options_.who + " " + process_->how() + " " + doing_ + last_words();
+}
+
 void RunnerSession::forged() {
   end();
   fail(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
@@ -232,8 +243,7 @@ void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
     if (done != number - 1) forged();
     if (process_->ended()) {
       end();
-      fail(Verdict::runtime_error,
-           options_.who + " " + process_->how() + " " + doing_ + last_words());
+      fail(Verdict::runtime_error, ended());
     }
     if (std::chrono::steady_clock::now() >= deadline) {
       end();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -70,7 +71,8 @@ class RunnerSession {
   bool has_replayed() const { return has_replayed_; }
   /// Has the runner go the way of a unit with nothing in it, so that the device has turned to its
   /// process and code is in the caches when the clock starts.
-  void wake();
+  /// @param meanwhile what the judge does when the runner has been told, before it waits
+  void wake(const std::function<void()>& meanwhile = {});
   /// Has the reference call its operators on something small: in a user's loop ATen's code is in
   /// the caches, too.
   void warm();
@@ -92,7 +94,9 @@ class RunnerSession {
 
  private:
   struct PageMemory;
-  protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout);
+  protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout,
+                        const std::function<void()>& meanwhile = {});
+  std::string ended() const;
   [[noreturn]] void forged();
   void await(uint32_t number, std::chrono::milliseconds timeout);
   std::string last_words() const;

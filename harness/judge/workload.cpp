@@ -168,20 +168,27 @@ std::vector<at::Tensor> Workload::outputs_at(const std::vector<at::Tensor>& plac
   return values;
 }
 
-std::function<void()> Workload::disturb_inputs(int64_t first, int64_t slots,
-                                               at::Generator& rng) const {
+std::function<void()> Workload::hold_back_inputs(int64_t first, int64_t slots, at::Generator& rng) {
   constexpr int64_t few = 16;
-  std::vector<std::function<void()>> undo;
+  const auto draw = [&](int64_t from, int64_t to, int64_t count) {
+    return at::randint(from, to, {count}, rng, at::TensorOptions(at::kLong).device(rng.device()));
+  };
+  std::vector<std::function<void()>> steps;
   for (const Slots& input : inputs_) {
-    const SharedTensor& shared = *input.shared;
-    if (shared.spec().numel() == 0) continue;
-    const at::Tensor places = shared.places(first, slots, few, rng);
-    const at::Tensor own = shared.elements(places);
-    shared.set_elements(places, shared.elements(shared.places(first, slots, few, rng)));
-    undo.emplace_back([&shared, places, own] { shared.set_elements(places, own); });
+    const int64_t numel = input.shared->spec().numel();
+    if (numel == 0) continue;
+    const auto slot = draw(first, first + slots, 1).item<int64_t>();
+    const at::Tensor original = input.originals[slot].view(-1);
+    const at::Tensor shared = input.shared->slot(slot).view(-1);
+    const at::Tensor places = draw(0, numel, few), own = original.index_select(0, places);
+    original.index_copy_(0, places, original.index_select(0, draw(0, numel, few)));
+    steps.emplace_back([original, shared, places, own] {
+      at::Tensor(original).index_copy_(0, places, own);
+      at::Tensor(shared).index_copy_(0, places, own);
+    });
   }
-  return [undo = std::move(undo)] {
-    for (const auto& step : undo) step();
+  return [steps = std::move(steps)] {
+    for (const auto& step : steps) step();
   };
 }
 

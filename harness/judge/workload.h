@@ -55,9 +55,10 @@ class Workload {
   std::vector<at::Tensor> output_places(int64_t first, int64_t slots, at::Generator& rng) const;
   /// What the outputs hold there now, without waiting for the device.
   std::vector<at::Tensor> outputs_at(const std::vector<at::Tensor>& places) const;
-  /// Gives a few elements of the inputs of neighbouring slots values of others, where the runners
-  /// see them. @return what gives them back their own
-  std::function<void()> disturb_inputs(int64_t first, int64_t slots, at::Generator& rng) const;
+  /// Gives a few elements of each input, in one of some neighbouring slots, values of others,
+  /// before they are published. @return what gives them back their own, the runners' copies
+  /// included
+  std::function<void()> hold_back_inputs(int64_t first, int64_t slots, at::Generator& rng);
 
   /// @throws Decided if an input or a weight was written to
   void check_inputs(const std::string& set) const;

@@ -104,6 +104,12 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
                                   ms(times.ready_candidate) + " to get ready, the reference's " +
                                   ms(times.ready_before) + ": what does it do before its turn?"};
   }
+  if (is_held_up(times.publishing_candidate, times.publishing_reference)) {
+    return Suspicion{"early", "bringing the inputs of a unit takes " +
+                                  ms(times.publishing_candidate) + " before the candidate's, " +
+                                  ms(times.publishing_reference) +
+                                  " before the reference's: what does it do before its turn?"};
+  }
   if (leaves_work(times)) {
     return Suspicion{"late", "after a unit of " + unit +
                                  " the device is still taken: until the reference is ready for its "
@@ -118,11 +124,10 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
 }
 
 // On a stream a lone call also pays for its launches, which the reference shows.
-std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double single_reference) {
+std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double launch_seconds) {
   if (!times.single_call) return std::nullopt;
   constexpr double start_seconds = 10e-6;
-  const double launches = single_reference - share(times.reference, times);
-  return shares_work(times, start_seconds + std::max(0.0, launches));
+  return shares_work(times, start_seconds + std::max(0.0, launch_seconds));
 }
 
 std::optional<Suspicion> slows_reference(const ReferenceTimes& beside,

@@ -18,7 +18,9 @@ struct UnitTimes {
   /// The reference getting ready for its units before and after the candidate's; and the judge's
   /// own kernel after units of the reference and of the candidate.
   double ready_before = 0, ready_after = 0, probe_reference = 0, probe_candidate = 0;
-  double ready_candidate = 0;         ///< the candidate's runner getting ready for its units
+  double ready_candidate = 0;  ///< the candidate's runner getting ready for its units
+  /// The judge bringing new inputs before units of the reference and of the candidate.
+  double publishing_reference = 0, publishing_candidate = 0;
   int64_t calls = 1;                  ///< per unit
   bool recorded = false;              ///< as a graph; else launched on the stream
   std::optional<double> single_call;  ///< a candidate's call that is alone in its unit
@@ -42,8 +44,9 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times);
 
 /// Calls on the stream that share work, for a candidate that cannot be recorded. Where it can,
 /// find_suspicion() tells from its recorded calls, which pay for no launches.
-/// @param single_reference the reference's call that is alone in its unit, without the candidate
-std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double single_reference);
+/// @param launch_seconds what a call takes the reference longer that is alone in its unit, when the
+/// candidate's process has ended
+std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double launch_seconds);
 
 /// The reference beside the candidate against the reference when the candidate's process has ended:
 /// work behind the judge's back slows whatever it meets.

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "judge/correctness.h"
 #include "result/verdict.h"
 #include "tests/judge/small_task.h"
 
@@ -28,6 +27,9 @@ RunnerSession runner(const std::string& how, SharedMemory& memory) {
   return {options, memory};
 }
 
+// With it some inputs come late in the first block, when the candidate's runner is ready.
+constexpr uint64_t seed = 2;
+
 // What blocks on the stream say of the candidate, against an honest reference.
 Verdict verdict_on(const std::string& how, int64_t memory_bytes, std::optional<int64_t> calls) {
   const Task task = relu(1000);
@@ -36,8 +38,8 @@ Verdict verdict_on(const std::string& how, int64_t memory_bytes, std::optional<i
   Phases phases;
   const DuelPlan plan{.memory_bytes = memory_bytes, .tolerances = {Tolerance{}}};
   try {
-    Duel duel(task, SizeBytes(sizeof(NoSizes)), plan, InputKind::standard, random_seed(), *memory,
-              reference, candidate, {.seconds = 0, .calls = 3}, calls, phases);
+    Duel duel(task, SizeBytes(sizeof(NoSizes)), plan, InputKind::standard, seed, *memory, reference,
+              candidate, {.seconds = 0, .calls = 3}, calls, phases);
     EXPECT_EQ(duel.calls_per_unit(), memory_bytes == 0 ? 1 : calls.value_or(3));
     EXPECT_EQ(duel.select(LaunchMode::stream), "");
     for (int i = 0; i < 5; ++i) duel.block();
@@ -60,6 +62,22 @@ TEST(Duel, CallsThatAreKnownNeedNoTrial) {
 
 TEST(Duel, WhereMemoryIsShortAUnitIsOneCall) {
   EXPECT_EQ(verdict_on("honest", 0, std::nullopt), Verdict::pass);
+}
+
+TEST(Duel, CallsFollowWhatBlocksShow) {
+  const Task task = relu(1000);
+  const auto memory = make_shared_memory();
+  RunnerSession reference = runner("honest", *memory), candidate = runner("honest", *memory);
+  Phases phases;
+  Duel duel(task, SizeBytes(sizeof(NoSizes)), {.memory_bytes = plenty, .tolerances = {Tolerance{}}},
+            InputKind::standard, seed, *memory, reference, candidate, {.seconds = 0, .calls = 2},
+            std::nullopt, phases);
+  const UnitSize size{.seconds = 3e-3, .calls = 1};
+  EXPECT_FALSE(duel.fit_calls(size, 0.5e-3, 1e-3, 3)) << "not much more than two";
+  EXPECT_TRUE(duel.fit_calls(size, 0.1e-3, 1e-3, 3));
+  EXPECT_EQ(duel.calls_per_unit(), 30);
+  EXPECT_EQ(duel.select(LaunchMode::stream), "");
+  duel.block();
 }
 
 TEST(Duel, WorkDoneBeforeTheClockStartsIsWrong) {

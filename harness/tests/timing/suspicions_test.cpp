@@ -111,13 +111,22 @@ TEST(Suspicion, CallsThatShareWork) {
 TEST(Suspicion, CallsThatShareWorkWithoutBeingRecorded) {
   UnitTimes times = honest();
   times.calls = 8;
-  EXPECT_EQ(name(shares_calls_on_stream(times, 0.375 * ms)), "") << "nothing was measured";
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0)), "") << "nothing was measured";
   times.single_call = 0.36 * ms;
-  EXPECT_EQ(name(shares_calls_on_stream(times, 0.375 * ms)), "");
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0)), "");
   times.single_call = 0.45 * ms;
-  EXPECT_EQ(name(shares_calls_on_stream(times, 0.375 * ms)), "single");
-  EXPECT_EQ(name(shares_calls_on_stream(times, 0.5 * ms)), "")
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0)), "single");
+  EXPECT_EQ(name(shares_calls_on_stream(times, 0.125 * ms)), "")
       << "lone calls cost the reference more, too";
+}
+
+TEST(Suspicion, InputsThatComeSlowerToTheCandidate) {
+  UnitTimes times = honest();
+  times.publishing_reference = 2 * ms;
+  times.publishing_candidate = 2.25 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "");
+  times.publishing_candidate = 2.35 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "early");
 }
 
 TEST(Suspicion, AReferenceThatIsSlowerBesideTheCandidate) {
