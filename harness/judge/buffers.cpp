@@ -6,6 +6,10 @@
 
 namespace kb {
 
+at::Tensor random_indices(int64_t from, int64_t to, int64_t count, at::Generator& rng) {
+  return at::randint(from, to, {count}, rng, at::TensorOptions(at::kLong).device(rng.device()));
+}
+
 SharedTensor::SharedTensor(TensorSpec spec, int64_t slots)
     : spec_(std::move(spec)), slots_(slots) {}
 
@@ -37,14 +41,11 @@ bool SharedTensor::is_poisoned(int64_t index) const {
 // Copies begin at multiples of 256 bytes.
 at::Tensor SharedTensor::places(int64_t first, int64_t copies, int64_t count,
                                 at::Generator& rng) const {
-  const auto draw = [&](int64_t from, int64_t to) {
-    return at::randint(from, to, {count}, rng, at::TensorOptions(at::kLong).device(rng.device()));
-  };
   const auto size = static_cast<int64_t>(c10::elementSize(spec_.dtype));
   const auto start = static_cast<int64_t>(data_offset_) / size;
   const auto stride = static_cast<int64_t>(slot_stride_) / size;
-  return draw(first, first + copies) * stride + draw(0, std::max<int64_t>(1, spec_.numel())) +
-         start;
+  return random_indices(first, first + copies, count, rng) * stride + start +
+         random_indices(0, std::max<int64_t>(1, spec_.numel()), count, rng);
 }
 
 at::Tensor SharedTensor::elements(const at::Tensor& places) const {

@@ -12,6 +12,9 @@
 
 namespace kb {
 
+/// `count` random int64 in [from, to), where the generator draws.
+at::Tensor random_indices(int64_t from, int64_t to, int64_t count, at::Generator& rng);
+
 /// `slots` copies of one tensor in an allocation of their own, guard bands before, between and
 /// behind.
 class SharedTensor {

@@ -132,10 +132,9 @@ std::string Duel::select(LaunchMode mode) {
 }
 
 void Duel::restart_clocks() {
-  stream_seconds_ = clocks_ = probe_seconds_ = {};
+  stream_seconds_ = clocks_ = probe_seconds_ = publishing_seconds_ = {};
   ready_ = {};
   beside_seconds_.clear();
-  publishing_ = {};
 }
 
 Duel::Range Duel::random_range(int64_t count) {
@@ -176,7 +175,7 @@ void Duel::get_ready(RunnerSession& runner, const std::function<void()>& meanwhi
 }
 
 double Duel::go(RunnerSession& runner, Range range) {
-  const auto phase = phases_.in(&runner == &candidate_ ? "candidate" : "reference");
+  const auto phase = phases_.in(arm(runner) == 1 ? "candidate" : "reference");
   last_answer_ =
       mode_ == LaunchMode::graph ? runner.replay() : runner.run(range.first, range.count);
   return runner.seconds();
@@ -211,6 +210,12 @@ double Duel::publish(Range called) {
   }
   memory_.finish();
   return seconds_since(start);
+}
+
+// New inputs for these calls. @return seconds that publish() took
+double Duel::renew(Range called) {
+  draw(called);
+  return publish(called);
 }
 
 void Duel::expect(Range called) {
@@ -271,8 +276,7 @@ void Duel::audit() {
   std::uniform_int_distribution<int64_t> some(1, calls_ / 2);
   const Range range = random_range(some(choices_));
   record_again(candidate_, range);
-  draw(range);
-  publish(range);
+  renew(range);
   unit(candidate_, range);
   expect(range);
   verify(range);
@@ -305,29 +309,29 @@ Block Duel::block() {
   return block;
 }
 
-// New inputs as for the candidate; what they give the reference, nobody needs to know.
-double Duel::reference_unit(std::vector<double>& ready) {
-  const Range range = next_range();
-  draw(range);
-  publishing_.reference.push_back(publish(range));
-  const double seconds = net_unit(reference_, range, empty_reference());
+// The same for both arms, or what comes before a unit would speak for one of them.
+double Duel::timed_unit(RunnerSession& runner, double empty, std::vector<double>& ready,
+                        Range range) {
+  publishing_seconds_[arm(runner)].push_back(renew(range));
+  const double seconds = net_unit(runner, range, empty);
   ready.push_back(last_ready_seconds_);
-  after_unit(reference_);
+  after_unit(runner);
   return seconds;
+}
+
+// What the inputs give the reference, nobody needs to know.
+double Duel::reference_unit(std::vector<double>& ready) {
+  return timed_unit(reference_, empty_reference(), ready, next_range());
 }
 
 // Its inputs come when the reference's unit is over, and its outputs are right before the next one
 // begins: what it does in the reference's units is of no use to it.
 double Duel::candidate_unit() {
   const Range range = next_range();
-  draw(range);
-  publishing_.candidate.push_back(publish(range));
-  const double seconds = net_unit(candidate_, range, empty_candidate_);
-  ready_.candidate.push_back(last_ready_seconds_);
-  const std::vector<at::Tensor> said = after_unit(candidate_);
+  const double seconds = timed_unit(candidate_, empty_candidate_, ready_.candidate, range);
   expect(range);
   verify(range);
-  check_unchanged(said);
+  check_unchanged();
   return seconds;
 }
 
@@ -360,23 +364,22 @@ void Duel::late_inputs(Range range) {
 
 // Some elements of the outputs as the runner left them, before anything else; and how long that and
 // a small kernel take, while the device's clock is counted.
-std::vector<at::Tensor> Duel::after_unit(const RunnerSession& runner) {
+void Duel::after_unit(const RunnerSession& runner) {
   const auto phase = phases_.in("checks");
-  const size_t arm = &runner == &candidate_ ? 1 : 0;
+  const size_t arm = this->arm(runner);
   const auto start = Clock::now();
-  std::vector<at::Tensor> said = work_->outputs_at(places_);
+  left_ = work_->outputs_at(places_);
   if (const auto mhz = sm_clock_mhz()) clocks_[arm].push_back(*mhz);
   probe_seconds_[arm].push_back(seconds_since(start));
   stream_seconds_[arm].push_back(1e-3 * last_answer_.event_ms);
-  if (arm == 1) beside_seconds_.push_back(1e-3 * last_answer_.beside_ms);
-  return said;
+  if (&runner == &candidate_) beside_seconds_.push_back(1e-3 * last_answer_.beside_ms);
 }
 
-void Duel::check_unchanged(const std::vector<at::Tensor>& said) const {
+void Duel::check_unchanged() const {
   const auto phase = phases_.in("checks");
   const std::vector<at::Tensor> now = work_->outputs_at(places_);
   for (size_t i = 0; i < now.size(); ++i) {
-    if (same_bits(said[i], now[i])) continue;
+    if (same_bits(left_[i], now[i])) continue;
     throw Decided(Verdict::cheat,
                   "the output '" + work_->outputs()[i].name +
                       "' of a timed unit changed after the runner had said that it was done");
@@ -404,8 +407,7 @@ ReferenceTimes Duel::reference_alone(LaunchMode mode, int samples) {
   for (int i = 0; i < samples; ++i) {
     // All that comes before a unit of a block, so that it waits as long.
     const Range range = next_range();
-    draw(range);
-    publishing.push_back(publish(range));
+    publishing.push_back(renew(range));
     units.push_back(net_unit(reference_, range, empty_reference()));
     ready.push_back(last_ready_seconds_);
   }
@@ -451,8 +453,7 @@ double Duel::reference_single_call() {
   const Range only = random_range(1);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
-    draw(only);
-    publish(only);
+    renew(only);
     seconds.push_back(net_unit(reference_, only, empty_reference()));
   }
   return median(std::move(seconds));

@@ -86,8 +86,8 @@ class Duel {
   double ready_after_seconds() const { return hodges_lehmann(ready_.after); }
   double ready_candidate_seconds() const { return hodges_lehmann(ready_.candidate); }
   /// How long it took to bring the inputs of a unit to where the runners see them.
-  double publishing_reference_seconds() const { return hodges_lehmann(publishing_.reference); }
-  double publishing_candidate_seconds() const { return hodges_lehmann(publishing_.candidate); }
+  double publishing_reference_seconds() const { return hodges_lehmann(publishing_seconds_[0]); }
+  double publishing_candidate_seconds() const { return hodges_lehmann(publishing_seconds_[1]); }
   /// The device's clock in MHz right after units of the reference and of the candidate (its first
   /// of each block); empty without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
@@ -104,6 +104,7 @@ class Duel {
   };
 
   static size_t index(LaunchMode mode) { return static_cast<size_t>(mode); }
+  size_t arm(const RunnerSession& runner) const { return &runner == &candidate_ ? 1 : 0; }
   void find_calls(const UnitSize& size);
   void allocate(int64_t calls);
   void bind();
@@ -115,11 +116,12 @@ class Duel {
   double net_unit(RunnerSession& runner, Range range, double empty);
   void get_ready(RunnerSession& runner, const std::function<void()>& meanwhile = {});
   double go(RunnerSession& runner, Range range);
+  double timed_unit(RunnerSession& runner, double empty, std::vector<double>& ready, Range range);
   double reference_unit(std::vector<double>& ready);
   double candidate_unit();
   void late_inputs(Range range);
-  std::vector<at::Tensor> after_unit(const RunnerSession& runner);
-  void check_unchanged(const std::vector<at::Tensor>& said) const;
+  void after_unit(const RunnerSession& runner);
+  void check_unchanged() const;
   double empty_unit(RunnerSession& runner);
   void warm_up();
   void audit();
@@ -127,6 +129,7 @@ class Duel {
   void draw(Range called);
   void expect(Range called);
   double publish(Range called);
+  double renew(Range called);
   void verify(Range called);
   void verify_call(int64_t slot);
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
@@ -154,14 +157,12 @@ class Duel {
   struct {
     std::vector<double> before, after, candidate;
   } ready_;  ///< seconds: the reference before and after the candidate's units, the candidate
-  struct {
-    std::vector<double> reference, candidate;
-  } publishing_;  ///< seconds, before units of each
+  std::array<std::vector<double>, 2> publishing_seconds_;  ///< before units of each
   std::unique_ptr<Workload> work_;
-  int64_t calls_ = 1;                              ///< per timed unit
-  Range recorded_{};                               ///< the timed unit, where it is a graph
-  bool audited_ = false, surprised_ = false;       ///< in this chain
-  std::vector<at::Tensor> places_;                 ///< of the unit that comes, per output
+  int64_t calls_ = 1;                         ///< per timed unit
+  Range recorded_{};                          ///< the timed unit, where it is a graph
+  bool audited_ = false, surprised_ = false;  ///< in this chain
+  std::vector<at::Tensor> places_, left_;     ///< in the unit's outputs, and what it left there
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
 };
 

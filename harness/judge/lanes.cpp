@@ -118,7 +118,6 @@ struct Lanes::Chain {
   bool second_look = false;
   double stalled = 0;  ///< share of the judge's waiting in which its core was taken away
   std::optional<Suspicion> suspicion;
-  UnitTimes seen;
   ReferenceTimes beside;                      ///< the candidate
   Json before, after;                         ///< gpu_state()
   std::array<std::vector<double>, 2> clocks;  ///< in MHz, after units of reference and candidate
@@ -322,9 +321,7 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
   const auto keep_first = [&](std::optional<Suspicion> next) {
     if (!found) found = std::move(next);
   };
-  for (const Chain* chain : timed) {
-    keep_first(chain->suspicion);
-  }
+  for (const Chain* chain : timed) keep_first(chain->suspicion);
   candidate_->end();
   // The last first, which is the graph: its memory is free then for the units on the stream.
   for (const Chain* chain : std::vector(timed.rbegin(), timed.rend())) {
@@ -337,7 +334,10 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
     if (missing_.contains("graph") && chain->mode == LaunchMode::stream && chain->single_call) {
       const double launches =
           duel_->reference_single_call() - alone.unit / static_cast<double>(chain->calls);
-      keep_first(shares_calls_on_stream(chain->seen, launches));
+      keep_first(shares_calls_on_stream({.candidate = chain->pairing.candidate_seconds(),
+                                         .calls = chain->calls,
+                                         .single_call = chain->single_call},
+                                        launches));
     }
   }
   if (timed.size() == 2) {  // eager and graph, the only lanes that share a pair
@@ -421,9 +421,10 @@ bool Lanes::run_chain(Chain& chain) {
     if (duel_ == nullptr || chain.own_pair()) start_pair(chain);
     why = duel_->select(chain.mode);
   }
-  if (!why.empty() && report_.contains(chain.lane)) {
-    throw std::runtime_error(why + ", although it could before; run it again");
-  }
+  const auto could_before = [](const std::string& why) {
+    return std::runtime_error(why + ", although it could before; run it again");
+  };
+  if (!why.empty() && report_.contains(chain.lane)) throw could_before(why);
   if (!why.empty()) {
     missing_[chain.lane] = why;
     return false;
@@ -438,7 +439,7 @@ bool Lanes::run_chain(Chain& chain) {
                                            chain.pairing.candidate_seconds() / calls, many)) {
     chain.pairing = Pairing(policy(chain.pair));
     why = duel_->select(chain.mode);
-    TORCH_CHECK(why.empty(), why, ", although it could before; run it again");
+    if (!why.empty()) throw could_before(why);
     run_blocks(chain);
   }
   const bool undecided = speedup_verdict(chain.pairing.interval(), 1.0) == "UNDECIDED";
@@ -451,8 +452,7 @@ bool Lanes::run_chain(Chain& chain) {
   chain.beside = duel_->reference_beside(chain.pairing.reference_seconds());
   if (chain.calls > 1) chain.single_call = duel_->single_call();
   if (is_functional()) return true;  // other work of the machine is in all times
-  chain.seen = times(chain);
-  chain.suspicion = find_suspicion(chain.seen);
+  chain.suspicion = find_suspicion(times(chain));
   return true;
 }
 

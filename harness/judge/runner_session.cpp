@@ -186,7 +186,7 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout,
                                      const std::function<void()>& meanwhile) {
   doing_ = words(op);
   if (page_.done.load() != number_) {
-    if (process_->ended()) fail(Verdict::runtime_error, ended());
+    if (process_->ended()) gone();
     forged();
   }
   page_.request.op = op;
@@ -226,8 +226,9 @@ void RunnerSession::fail(Verdict verdict, const std::string& evidence) const {
   throw Decided(verdict, evidence);
 }
 
-std::string RunnerSession::ended() const {
-  return options_.who + " " + process_->how() + " " + doing_ + last_words();
+void RunnerSession::gone() {
+  end();
+  fail(Verdict::runtime_error, options_.who + " " + process_->how() + " " + doing_ + last_words());
 }
 
 void RunnerSession::forged() {
@@ -241,10 +242,7 @@ void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
     const uint32_t done = protocol::wait_change(page_.done, number - 1, 20ms);
     if (done == number) return;
     if (done != number - 1) forged();
-    if (process_->ended()) {
-      end();
-      fail(Verdict::runtime_error, ended());
-    }
+    if (process_->ended()) gone();
     if (std::chrono::steady_clock::now() >= deadline) {
       end();
       std::ostringstream text;

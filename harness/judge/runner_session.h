@@ -96,7 +96,7 @@ class RunnerSession {
   struct PageMemory;
   protocol::Answer call(protocol::Op op, std::chrono::milliseconds timeout,
                         const std::function<void()>& meanwhile = {});
-  std::string ended() const;
+  [[noreturn]] void gone();
   [[noreturn]] void forged();
   void await(uint32_t number, std::chrono::milliseconds timeout);
   std::string last_words() const;

@@ -170,18 +170,16 @@ std::vector<at::Tensor> Workload::outputs_at(const std::vector<at::Tensor>& plac
 
 std::function<void()> Workload::hold_back_inputs(int64_t first, int64_t slots, at::Generator& rng) {
   constexpr int64_t few = 16;
-  const auto draw = [&](int64_t from, int64_t to, int64_t count) {
-    return at::randint(from, to, {count}, rng, at::TensorOptions(at::kLong).device(rng.device()));
-  };
   std::vector<std::function<void()>> steps;
   for (const Slots& input : inputs_) {
     const int64_t numel = input.shared->spec().numel();
     if (numel == 0) continue;
-    const auto slot = draw(first, first + slots, 1).item<int64_t>();
+    const auto slot = random_indices(first, first + slots, 1, rng).item<int64_t>();
     const at::Tensor original = input.originals[slot].view(-1);
     const at::Tensor shared = input.shared->slot(slot).view(-1);
-    const at::Tensor places = draw(0, numel, few), own = original.index_select(0, places);
-    original.index_copy_(0, places, original.index_select(0, draw(0, numel, few)));
+    const at::Tensor places = random_indices(0, numel, few, rng);
+    const at::Tensor own = original.index_select(0, places);
+    original.index_copy_(0, places, original.index_select(0, random_indices(0, numel, few, rng)));
     steps.emplace_back([original, shared, places, own] {
       at::Tensor(original).index_copy_(0, places, own);
       at::Tensor(shared).index_copy_(0, places, own);

@@ -39,36 +39,38 @@ TEST(Workload, WeightsThatTheTaskHasGatheredKeepTheirValues) {
   EXPECT_THROW(work.check_inputs("smoke"), Decided);
 }
 
-TEST(Workload, InputsThatAreHeldBackComeWithTheOthersButAreOthers) {
-  const Task task = small_task({input<float>("x", {1000}), output<float>("y", {1000})},
-                               [](const std::vector<Tensor>& given) { return given; });
-  const auto memory = make_shared_memory();
-  Workload work(task, SizeBytes(sizeof(NoSizes)), 2, *memory);
-  at::Generator rng = make_rng(memory->device(), 1);
-  for (int64_t slot = 0; slot < 2; ++slot) work.refill_slot(slot, InputKind::standard, rng);
-  const Tensor before = work.input("x", 1).clone();
-  const auto give_back = work.hold_back_inputs(1, 1, rng);
-  work.publish_slot(1);
-  const auto other = work.input("x", 1).ne(before).sum().item<int64_t>();
+class WorkloadOfSlots : public testing::Test {
+ protected:
+  WorkloadOfSlots() {
+    for (int64_t s = 0; s < work_.slots(); ++s) work_.refill_slot(s, InputKind::standard, rng_);
+  }
+
+  Task task_ = small_task({input<float>("x", {1000}), output<float>("y", {1000})},
+                          [](const std::vector<Tensor>& given) { return given; });
+  std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
+  Workload work_{task_, SizeBytes(sizeof(NoSizes)), 4, *memory_};
+  at::Generator rng_ = make_rng(memory_->device(), 1);
+};
+
+TEST_F(WorkloadOfSlots, InputsThatAreHeldBackComeWithTheOthersButAreOthers) {
+  const Tensor before = work_.input("x", 1).clone();
+  const auto give_back = work_.hold_back_inputs(1, 1, rng_);
+  work_.publish_slot(1);
+  const auto other = work_.input("x", 1).ne(before).sum().item<int64_t>();
   EXPECT_GT(other, 0);
   EXPECT_LE(other, 16);
-  EXPECT_NO_THROW(work.check_inputs("smoke")) << "the runners see what the judge has";
+  EXPECT_NO_THROW(work_.check_inputs("smoke")) << "the runners see what the judge has";
   give_back();
-  EXPECT_TRUE(same_bits(work.input("x", 1), before));
-  EXPECT_NO_THROW(work.check_inputs("smoke"));
+  EXPECT_TRUE(same_bits(work_.input("x", 1), before));
+  EXPECT_NO_THROW(work_.check_inputs("smoke"));
 }
 
-TEST(Workload, ElementsOfOutputsAreReadWhereTheyAre) {
-  const Task task = small_task({input<float>("x", {5}), output<float>("y", {5})},
-                               [](const std::vector<Tensor>& given) { return given; });
-  const auto memory = make_shared_memory();
-  Workload work(task, SizeBytes(sizeof(NoSizes)), 4, *memory);
-  at::Generator rng = make_rng(memory->device(), 1);
-  for (int64_t slot = 1; slot < 3; ++slot) work.output(slot, 0).fill_(7);
-  const std::vector<at::Tensor> places = work.output_places(1, 2, rng);
-  EXPECT_TRUE(work.outputs_at(places).at(0).eq(7).all().item<bool>());
-  work.output(2, 0).fill_(8);
-  EXPECT_TRUE(work.outputs_at(places).at(0).eq(8).any().item<bool>());
+TEST_F(WorkloadOfSlots, ElementsOfOutputsAreReadWhereTheyAre) {
+  for (int64_t slot = 1; slot < 3; ++slot) work_.output(slot, 0).fill_(7);
+  const std::vector<at::Tensor> places = work_.output_places(1, 2, rng_);
+  EXPECT_TRUE(work_.outputs_at(places).at(0).eq(7).all().item<bool>());
+  work_.output(2, 0).fill_(8);
+  EXPECT_TRUE(work_.outputs_at(places).at(0).eq(8).any().item<bool>());
 }
 
 TEST(SameBits, LooksAtBitsWhereverTheyLie) {
