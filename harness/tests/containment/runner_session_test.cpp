@@ -73,7 +73,7 @@ TEST_F(LyingRunner, NumberOutOfRangeIsACheat) {
   EXPECT_EQ(verdict_on("huge_number"), Verdict::cheat) << evidence_;
 }
 
-// It may come as a number out of range, if it was not there yet before the request.
+// Where the judge sees it while it waits, it is a number out of range.
 TEST_F(LyingRunner, AnswerBeforeTheQuestionIsACheat) {
   EXPECT_EQ(verdict_on("answers_ahead"), Verdict::cheat) << evidence_;
 }
