@@ -7,6 +7,9 @@
 
 #ifdef KB_CUDA
 #include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "reference/normal_rows.h"
 #endif
 
 namespace kb {
@@ -15,6 +18,20 @@ namespace {
 // Rows are the last dimension; a vector is one row.
 at::Tensor as_rows(at::Tensor& t) {
   return t.dim() < 2 ? t.view({1, -1}) : t.view({-1, t.size(-1)});
+}
+
+// Normal values, each row with its own deviation: [rows, 1].
+void fill_rows(at::Tensor rows, double mean, const at::Tensor& stddev, at::Generator& rng) {
+#ifdef KB_CUDA
+  if (rows.is_cuda() && rows.scalar_type() == at::kFloat) {
+    const at::Tensor key = at::empty({1}, rows.options().dtype(at::kLong)).random_(rng);
+    draw_normal_rows(rows.mutable_data_ptr<float>(), rows.size(0), rows.size(1),
+                     static_cast<float>(mean), stddev.const_data_ptr<float>(),
+                     key.const_data_ptr<int64_t>(), c10::cuda::getCurrentCUDAStream());
+    return;
+  }
+#endif
+  rows.normal_(0.0, 1.0, rng).mul_(stddev).add_(mean);
 }
 
 void add_spikes(at::Tensor& out, at::Generator& rng) {
@@ -36,16 +53,17 @@ void add_spikes(at::Tensor& out, at::Generator& rng) {
 Fill spiked() {
   return [](at::Tensor& out, at::Generator& rng) {
     constexpr double octaves = 4.0;
-    out.normal_(0.0, 1.0, rng);
-    at::Tensor rows = as_rows(out);
+    const at::Tensor rows = as_rows(out);
     at::Tensor scale = at::empty({rows.size(0), 1}, out.options()).uniform_(-octaves, octaves, rng);
-    rows.mul_(scale.exp2_());
+    fill_rows(rows, 0.0, scale.exp2_(), rng);
     add_spikes(out, rng);
   };
 }
 
 Fill normal(double mean, double stddev) {
-  return [=](at::Tensor& out, at::Generator& rng) { out.normal_(mean, stddev, rng); };
+  return [=](at::Tensor& out, at::Generator& rng) {
+    fill_rows(out.view({1, -1}), mean, at::full({1, 1}, stddev, out.options()), rng);
+  };
 }
 
 Fill uniform(double low, double high) {

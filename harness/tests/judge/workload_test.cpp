@@ -15,7 +15,7 @@ struct NoSizes {};
 
 // The second weight begins in the middle of a word.
 void gather(const NoSizes&, const std::vector<Tensor>& weights) {
-  const Tensor whole = at::empty({5});
+  const Tensor whole = at::empty({5}, weights.at(0).options());
   Tensor(weights.at(0)).set_(whole.narrow(0, 0, 3));
   Tensor(weights.at(1)).set_(whole.narrow(0, 3, 2));
 }
