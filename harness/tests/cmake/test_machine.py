@@ -61,7 +61,7 @@ def test_torch_without_cuda(tree: Tree, tmp_path: pathlib.Path) -> None:
 
 @NEEDS_NVCC
 @pytest.mark.parametrize(
-    ("needed", "lacking"), [("libcufile.so.0", "libcufile.so.0"), ("libcuda.so.1", None)]
+    ("needed", "lacking"), [("libkb_absent.so.1", "libkb_absent.so.1"), ("libcuda.so.1", None)]
 )
 def test_torch_set_up_without_a_gpu(
     tree: Tree, tmp_path: pathlib.Path, needed: str, lacking: str | None
