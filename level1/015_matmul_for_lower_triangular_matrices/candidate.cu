@@ -9,7 +9,8 @@ __global__ void __launch_bounds__(threads, 2)
     matmul(const float* a, const float* b, float* c, int64_t n) {
   __shared__ __align__(16) float a_tile[depth][tile + 4];  // + 4: fewer bank conflicts
   __shared__ float b_tile[depth][tile];
-  const int64_t row0 = int64_t{blockIdx.y} * tile, column0 = int64_t{blockIdx.x} * tile;
+  const int64_t row0 = int64_t{gridDim.y - 1 - blockIdx.y} * tile;  // the longest sums start first
+  const int64_t column0 = int64_t{blockIdx.x} * tile;
   const int row = threadIdx.x / 16 * 8, column = threadIdx.x % 16;
   const int64_t end = row0 + tile < n ? row0 + tile : n;
   float sum[8][8] = {};
