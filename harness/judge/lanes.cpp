@@ -18,7 +18,6 @@
 #include "judge/reference_runner.h"
 #include "judge/work_count.h"
 #include "protocol/futex.h"
-#include "timing/anomalies.h"
 
 namespace kb {
 namespace {
@@ -457,11 +456,12 @@ bool Lanes::run_chain(Chain& chain) {
 }
 
 // Blocks until the pairing has enough. What looks disturbed is done again, three times at most, and
-// what was thrown away is on record.
-void Lanes::run_blocks(Chain& chain) const {
+// what was thrown away is on record. What the lane's last blocks showed already, on other processes
+// perhaps, would come back.
+void Lanes::run_blocks(Chain& chain) {
   constexpr int attempts = 4;
   const Pairing fresh = chain.pairing;
-  Anomalies last;
+  Anomalies& last = last_anomalies_[chain.lane];
   for (int attempt = 1;; ++attempt) {
     chain.before = gpu_state();
     duel_->restart_clocks();
@@ -472,8 +472,8 @@ void Lanes::run_blocks(Chain& chain) const {
     chain.stalled = protocol::polling().stalled_since(polled);
     chain.clocks = duel_->clocks();
     chain.anomalies = chain.find_anomalies();
-    if (chain.anomalies.empty() || attempt == attempts || come_back(last, chain.anomalies)) return;
-    last = chain.anomalies;
+    const Anomalies before = std::exchange(last, chain.anomalies);
+    if (last.empty() || attempt == attempts || come_back(before, last)) return;
     chain.redone.push_back(last);
     chain.pairing = fresh;
   }

@@ -1,6 +1,7 @@
 // The lanes of a bench: which baselines a candidate is timed against, and how often.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "judge/program.h"
 #include "kb/task.h"
 #include "result/verdict.h"
+#include "timing/anomalies.h"
 #include "timing/phases.h"
 #include "timing/speed_of_light.h"
 #include "timing/suspicions.h"
@@ -58,7 +60,7 @@ class Lanes {
   void add_chain(const std::string& lane, int pair);
   void run_lanes(std::span<const std::unique_ptr<Chain>> chains);
   bool run_chain(Chain& chain);
-  void run_blocks(Chain& chain) const;
+  void run_blocks(Chain& chain);
   Json describe(const Chain& chain) const;
   bool pool_wanted() const;
   void pool(const std::string& lane, int first_pair);
@@ -80,6 +82,7 @@ class Lanes {
   std::unique_ptr<Duel> duel_;
   std::string printed_;  ///< by candidates' runners that have ended
   std::vector<std::unique_ptr<Chain>> chains_;
+  std::map<std::string, Anomalies> last_anomalies_;  ///< by lane
   std::optional<Peaks> peaks_;
   Phases phases_;
   DuelPlan plan_;  ///< make_plan() makes it
