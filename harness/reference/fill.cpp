@@ -20,18 +20,18 @@ at::Tensor as_rows(at::Tensor& t) {
   return t.dim() < 2 ? t.view({1, -1}) : t.view({-1, t.size(-1)});
 }
 
-// Normal values, each row with its own deviation: [rows, 1].
-void fill_rows(at::Tensor rows, double mean, const at::Tensor& stddev, at::Generator& rng) {
+// Normal values around zero, each row with its own deviation: [rows, 1].
+void fill_rows(at::Tensor rows, const at::Tensor& stddev, at::Generator& rng) {
 #ifdef KB_CUDA
   if (rows.is_cuda() && rows.scalar_type() == at::kFloat) {
     const at::Tensor key = at::empty({1}, rows.options().dtype(at::kLong)).random_(rng);
     draw_normal_rows(rows.mutable_data_ptr<float>(), rows.size(0), rows.size(1),
-                     static_cast<float>(mean), stddev.const_data_ptr<float>(),
-                     key.const_data_ptr<int64_t>(), c10::cuda::getCurrentCUDAStream());
+                     stddev.const_data_ptr<float>(), key.const_data_ptr<int64_t>(),
+                     c10::cuda::getCurrentCUDAStream());
     return;
   }
 #endif
-  rows.normal_(0.0, 1.0, rng).mul_(stddev).add_(mean);
+  rows.normal_(0.0, 1.0, rng).mul_(stddev);
 }
 
 void add_spikes(at::Tensor& out, at::Generator& rng) {
@@ -55,15 +55,13 @@ Fill spiked() {
     constexpr double octaves = 4.0;
     const at::Tensor rows = as_rows(out);
     at::Tensor scale = at::empty({rows.size(0), 1}, out.options()).uniform_(-octaves, octaves, rng);
-    fill_rows(rows, 0.0, scale.exp2_(), rng);
+    fill_rows(rows, scale.exp2_(), rng);
     add_spikes(out, rng);
   };
 }
 
 Fill normal(double mean, double stddev) {
-  return [=](at::Tensor& out, at::Generator& rng) {
-    fill_rows(out.view({1, -1}), mean, at::full({1, 1}, stddev, out.options()), rng);
-  };
+  return [=](at::Tensor& out, at::Generator& rng) { out.normal_(mean, stddev, rng); };
 }
 
 Fill uniform(double low, double high) {

@@ -42,6 +42,18 @@ TEST(Fill, NeighboursAndRowsOfNormalValuesAreIndependent) {
   }
 }
 
+TEST(Fill, SpikedValuesAreNormalAndIndependentButForTheirScales) {
+  const at::Tensor x = filled(spiked(), {512, 2050});
+  const at::Tensor deviation = std::get<0>(x.abs().median(1, true)) / 0.6745;
+  const double beyond_two = (x.abs() > 2 * deviation).to(at::kDouble).mean().item<double>();
+  EXPECT_NEAR(beyond_two, 0.0455 + 0.001, 0.002) << "a spike is one in a thousand";
+  for (int64_t apart : {1, 2, 3, 4, 1024, 2050, 4100}) {
+    const at::Tensor flat = x.sign().view(-1), ahead = flat.slice(0, apart);
+    const auto covariance = (flat.slice(0, 0, ahead.numel()) * ahead).mean().item<float>();
+    EXPECT_NEAR(covariance, 0, 0.006) << apart;
+  }
+}
+
 TEST(Fill, SpikedRowsHaveScalesOfTheirOwn) {
   for (const int64_t columns : {1022, 1023, 1024}) {
     const at::Tensor scale = std::get<0>(filled(spiked(), {999, columns}).abs().median(1)) / 0.6745;
