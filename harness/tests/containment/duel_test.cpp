@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "result/verdict.h"
+#include "tests/containment/fake_runner.h"
 #include "tests/judge/small_task.h"
 
 namespace kb {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct NoSizes {};
 
 Task relu(int64_t elements) {
   return small_task(
@@ -20,11 +19,7 @@ Task relu(int64_t elements) {
 }
 
 RunnerSession runner(const std::string& how, SharedMemory& memory) {
-  RunnerOptions options;
-  options.command = {KB_FAKE_RUNNER, how};
-  options.module = KB_FAKE_RUNNER;
-  options.call_timeout = 2s;
-  return {options, memory};
+  return {fake_runner(how, 2s), memory};
 }
 
 // With it some inputs come late in the first block, when the candidate's runner is ready.

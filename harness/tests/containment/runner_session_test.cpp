@@ -13,6 +13,7 @@
 #include "judge/correctness.h"
 #include "judge/process.h"
 #include "result/verdict.h"
+#include "tests/containment/fake_runner.h"
 
 namespace kb {
 namespace {
@@ -21,13 +22,7 @@ using namespace std::chrono_literals;
 
 class LyingRunner : public testing::Test {
  protected:
-  RunnerOptions options(const std::string& how) const {
-    RunnerOptions options;
-    options.command = {KB_FAKE_RUNNER, how};
-    options.module = KB_FAKE_RUNNER;
-    options.call_timeout = 500ms;
-    return options;
-  }
+  static RunnerOptions options(const std::string& how) { return fake_runner(how, 500ms); }
 
   // The verdict on two calls at smoke sizes.
   Verdict verdict_on(const std::string& how) {

@@ -9,6 +9,9 @@
 
 namespace kb {
 
+/// The Sizes of a small_task().
+struct NoSizes {};
+
 /// A task whose only size set is given by its tensors' shapes.
 inline Task small_task(std::vector<TensorSpec> specs,
                        std::function<std::vector<Tensor>(const std::vector<Tensor>&)> reference) {

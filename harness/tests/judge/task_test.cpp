@@ -8,8 +8,6 @@
 namespace kb {
 namespace {
 
-struct NoSizes {};
-
 // nn.LSTM gathers its weights in one piece: a call of the reference must see it.
 TEST(Task, SettlesWeightsOnlyAndWhereTheReferenceSeesThem) {
   const Task plain = small_task({input<float>("x", {2}), weight<float>("w", {2}),

@@ -59,8 +59,6 @@ Task product() {
       });
 }
 
-struct NoSizes {};
-
 TEST(WorkCount, WhatATaskDeclaresReplacesTheCount) {
   const std::vector<Tensor> given(2, at::ones({4, 4}));
   EXPECT_EQ(count_work(product(), {}, given).bytes, 3 * 16 * 4);

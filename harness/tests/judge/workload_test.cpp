@@ -11,8 +11,6 @@
 namespace kb {
 namespace {
 
-struct NoSizes {};
-
 // The second weight begins in the middle of a word.
 void gather(const NoSizes&, const std::vector<Tensor>& weights) {
   const Tensor whole = at::empty({5}, weights.at(0).options());
