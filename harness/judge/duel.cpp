@@ -202,7 +202,6 @@ void Duel::draw(Range called) {
 // @return seconds
 double Duel::publish(Range called) {
   const auto phase = phases_.in("inputs");
-  places_ = work_->output_places(called.first, called.count, rng_);
   memory_.finish();
   const auto start = Clock::now();
   for (int64_t s = 0; s < work_->slots(); ++s) {
@@ -312,6 +311,7 @@ Block Duel::block() {
 // The same for both arms, or what comes before a unit would speak for one of them.
 double Duel::timed_unit(RunnerSession& runner, double empty, std::vector<double>& ready,
                         Range range) {
+  places_ = work_->output_places(range.first, range.count, rng_);
   publishing_seconds_[arm(runner)].push_back(renew(range));
   const double seconds = net_unit(runner, range, empty);
   ready.push_back(last_ready_seconds_);

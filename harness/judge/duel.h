@@ -88,11 +88,11 @@ class Duel {
   /// How long it took to bring the inputs of a unit to where the runners see them.
   double publishing_reference_seconds() const { return hodges_lehmann(publishing_seconds_[0]); }
   double publishing_candidate_seconds() const { return hodges_lehmann(publishing_seconds_[1]); }
-  /// The device's clock in MHz right after units of the reference and of the candidate (its first
-  /// of each block); empty without a GPU.
+  /// The device's clock in MHz right after units of the reference and of the candidate; empty
+  /// without a GPU.
   const std::array<std::vector<double>, 2>& clocks() const { return clocks_; }
-  /// How long the kernel that counts it took there, with the wait for it: it shares the device with
-  /// what the runner has left.
+  /// How long reading some outputs and the kernel that counts it took there, with the wait for
+  /// them: they share the device with what the runner has left.
   double probe_reference_seconds() const { return hodges_lehmann(probe_seconds_[0]); }
   double probe_candidate_seconds() const { return hodges_lehmann(probe_seconds_[1]); }
 

@@ -15,8 +15,8 @@ struct UnitTimes {
   double candidate_stream = 0;          ///< by events on the candidate's stream
   double beside = 0;         ///< on the device after the stream that launch() was given was done
   double reference_lag = 1;  ///< how many times as long the reference takes after the candidate
-  /// The reference getting ready for its units before and after the candidate's; and the judge's
-  /// own kernel after units of the reference and of the candidate.
+  /// The reference getting ready for its units before and after the candidate's; and the judge
+  /// reading some outputs and running a kernel of its own after units of each.
   double ready_before = 0, ready_after = 0, probe_reference = 0, probe_candidate = 0;
   double ready_candidate = 0;  ///< the candidate's runner getting ready for its units
   /// The judge bringing new inputs before units of the reference and of the candidate.
