@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "protocol/futex.h"
@@ -39,12 +40,27 @@ void relu(const Request& request) {
   }
 }
 
+// Whether each slot of a unit has been called alone since the buffers came.
+bool was_called(const Request& request) {
+  static std::set<uint32_t> called;
+  if (request.op == Op::bind) called.clear();
+  if (request.op != Op::run) return true;
+  if (request.slots == 1) called.insert(request.first_slot);
+  for (uint32_t i = 0; i < request.slots; ++i) {
+    if (!called.contains(request.first_slot + i)) return false;
+  }
+  return true;
+}
+
 void act(const std::string& how, Page& page, uint32_t number) {
   const Op op = page.request.op;
   std::memset(&page.answer, 0, sizeof page.answer);
   if (op == Op::report && how == "exits_at_once") _exit(0);
   if (op == Op::load && how == "never_answers") pause();
   if (op == Op::wake && how == "works_while_waking") relu(page.request);
+  if (how == "sets_buffers_up" && !was_called(page.request)) {
+    page.answer.status = Status::cuda_error;
+  }
   if (op != Op::run || how == "works_while_waking") return;
   if (how == "exits_with_success") _exit(0);
   if (how == "done_too_early" && page.request.slots > 0) {
