@@ -41,7 +41,7 @@ struct PairingPolicy {
   double half_width = 0.005;  ///< of the interval of ln(A/B)
   double confidence = 0.99;
   /// What differs between pairs of processes timing the same two kernels and cannot be seen within
-  /// one pair, 2.6 to 3.5 standard deviations of it: a share of the time, such as where tensors lie
+  /// one pair, 2.0 to 3.5 standard deviations of it: a share of the time, such as where tensors lie
   /// in memory, and seconds that one process adds to each of its units on the way between device
   /// and judge. From identical code on several H200s (reports/hardware/h200/README.md).
   double pair_half_width = 0.002;
