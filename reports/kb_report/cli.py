@@ -125,10 +125,12 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, required=True, metavar="DIR")
     p.set_defaults(run=_export)
 
-    p = commands.add_parser("timer", help="sum up what tools/measure-timing measured")
+    p = commands.add_parser("timer", help="show how good the timer is")
     p.add_argument(
-        "file", type=Path, metavar="FILE.jsonl[.gz]", help="FILE.json and .md go beside it"
-    )
+        "source", type=Path, metavar="PATH",
+        help="a file of tools/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go beside "
+        f"it; or {source}: which places in a chain of blocks differ from the others",
+    )  # fmt: skip
     p.set_defaults(run=_timer)
 
     p = commands.add_parser("screenshot", help="save pictures of the page for documents")
@@ -221,9 +223,12 @@ def _feedback(args: argparse.Namespace) -> int:
 
 
 def _timer(args: argparse.Namespace) -> int:
-    found = timer.summary(timer.read(args.file))
+    if ".jsonl" not in args.source.suffixes:
+        print(timer.places_markdown(timer.places(merge.read_suite(args.source))), end="")
+        return model.OK
+    found = timer.summary(timer.read(args.source))
     print(timer.markdown(found), end="")
-    lines = args.file.with_suffix("") if args.file.suffix == ".gz" else args.file
+    lines = args.source.with_suffix("") if args.source.suffix == ".gz" else args.source
     write.write_atomic(lines.with_suffix(".json"), write.as_json(found))
     write.write_atomic(lines.with_suffix(".md"), timer.markdown(found))
     return model.OK

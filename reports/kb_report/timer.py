@@ -3,6 +3,10 @@
 Each line of such a file is one process that timed a module against its task's reference
 (`reference`), or against another module: the same code (`identical`, an A/A run) or a known
 slow-down of it.
+
+What such lines cannot show is what happens to the reference only, since modules are on both sides:
+a chain's first block, say, or each one after something was set up anew. `places` looks for that in
+the results of kernels timed against their references.
 """
 
 from __future__ import annotations
@@ -17,9 +21,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost
-from kb_report.model import ReportError
+from kb_report import cost, metrics
+from kb_report.model import ReportError, Suite
 from kb_report.stats import percentile_90
+
+FIRST_PLACES = 16  # most chains have ended by then
+FEW = 10  # chains say nothing about a place
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -158,3 +165,62 @@ def _row(lane: str, pair: str, found: dict[str, Any]) -> str:
         percent("variation_median"), percent("variation_p90"), percent("variation_max"), percent("covered"),
     ]  # fmt: skip
     return "| " + " | ".join(cells) + " |"
+
+
+def places(suite: Suite) -> dict[str, list[dict[str, Any]]]:
+    """Per lane: how far the blocks at each place of a chain lie from their chain's median.
+
+    A row has the place (1 is the first), the number of chains that reach it, and mean and standard
+    error of ln(block / median) over them. Only chains that were measured once: what is done again
+    goes on in the same processes, where a first block is none.
+
+    Raises ReportError where nothing was timed on a GPU.
+    """
+    chains = defaultdict(list)
+    for candidate in suite.candidates:
+        result = candidate["result"]
+        if not result or not result["timing"] or metrics.is_functional(result):
+            continue
+        for name, lane in result["timing"]["lanes"].items():
+            if lane.get("redone") or lane.get("second_look") or not lane.get("block_speedups"):
+                continue
+            logs = [math.log(block) for block in lane["block_speedups"]]
+            middle = statistics.median(logs)
+            chains[name].append([x - middle for x in logs])
+    found = {}
+    for lane, runs in sorted(chains.items()):
+        at_places = ([run[i] for run in runs if i < len(run)] for i in range(FIRST_PLACES))
+        rows = [
+            {
+                "place": place,
+                "chains": len(off),
+                "mean": statistics.fmean(off),
+                "error": statistics.stdev(off) / math.sqrt(len(off)),
+            }
+            for place, off in enumerate(at_places, 1)
+            if len(off) >= FEW
+        ]
+        if rows:
+            found[lane] = rows
+    if not found:
+        raise ReportError(
+            f"fewer than {FEW} candidates here were timed on a GPU, so no place of a chain can be "
+            "told from its noise: judge more, for example ctest -L seed"
+        )
+    return found
+
+
+def places_markdown(found: dict[str, list[dict[str, Any]]]) -> str:
+    """The places as a table; what lies more than three standard errors off is bold."""
+
+    def cell(row: dict[str, Any] | None) -> str:
+        if row is None:
+            return ""
+        text = f"{100 * row['mean']:+.2f} ± {100 * row['error']:.2f} %"
+        return f"**{text}**" if abs(row["mean"]) > 3 * row["error"] else text
+
+    out = [f"| block | {' | '.join(found)} |", "|--:" * (1 + len(found)) + "|"]
+    for place in range(1, 1 + max(rows[-1]["place"] for rows in found.values())):
+        rows = [next((r for r in rows if r["place"] == place), None) for rows in found.values()]
+        out.append(f"| {place} | {' | '.join(map(cell, rows))} |")
+    return "\n".join(out) + "\n"

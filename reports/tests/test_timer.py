@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from kb_report import cli, timer
+from kb_report import cli, load, timer
 from kb_report.model import ReportError
+from synthetic import BuildDir, tasks_of
 
 
 def line(candidate, speedup, verdict, identical=True, lane="eager"):
@@ -96,3 +97,45 @@ def test_other_files_are_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ReportError, match="timer"):
         timer.read(path)
+
+
+def chains(build, blocks_of):
+    """One candidate with a chain for each list of block speed-ups."""
+    for task, blocks in zip(build.levels[1], blocks_of, strict=True):
+        entry = build.add(task)
+        value = build.result(entry, "pass", 2.0)
+        value["timing"]["lanes"]["eager"]["block_speedups"] = blocks
+        build.write(entry["result"], value)
+    build.finish()
+    return build.root
+
+
+def test_places_that_differ_stand_out(tmp_path, capsys):
+    # The third block is 1 % high, give or take; the others scatter evenly.
+    build = BuildDir(tmp_path, levels={1: tasks_of(1, 12)})
+    root = chains(build, [[2.0, 2.0, 2.02 + 0.002 * (i % 2), 1.99, 2.01] for i in range(12)])
+    assert cli.main(["timer", str(root)]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert table[0] == "| block | eager |"
+    assert table[2] == "| 1 | +0.00 ± 0.00 % |"
+    off = 100 * (math.log(1.01) + math.log(1.011)) / 2
+    assert table[4].startswith(f"| 3 | **+{off:.2f} ± 0.01 %**")
+
+
+def test_places_of_chains_measured_again_are_no_places(tmp_path):
+    build = BuildDir(tmp_path, levels={1: tasks_of(1, 12)})
+    root = chains(build, [[2.0] * 8] * 12)
+    for entry in build.candidates[:3]:
+        path = build.path(entry["result"])
+        value = json.loads(path.read_text())
+        value["timing"]["lanes"]["eager"]["redone"] = [["stalls"]]
+        path.write_text(json.dumps(value))
+    with pytest.raises(ReportError, match="fewer than 10 candidates"):
+        timer.places(load.load_build_dir(root))
+
+
+def test_places_need_times_of_a_gpu(tmp_path, capsys):
+    build = BuildDir(tmp_path, backend="cpu", levels={1: tasks_of(1, 12)})
+    root = chains(build, [[2.0] * 8] * 12)
+    assert cli.main(["timer", str(root)]) != 0
+    assert "timed on a GPU" in capsys.readouterr().err
