@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument(
         "source", type=Path, metavar="PATH",
         help="a file of tools/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go beside "
-        f"it; or {source}: which places in a chain of blocks differ from the others",
+        f"it; or {source}: what befalls the reference or the candidate only",
     )  # fmt: skip
     p.set_defaults(run=_timer)
 
@@ -224,7 +224,7 @@ def _feedback(args: argparse.Namespace) -> int:
 
 def _timer(args: argparse.Namespace) -> int:
     if ".jsonl" not in args.source.suffixes:
-        print(timer.places_markdown(timer.places(merge.read_suite(args.source))), end="")
+        print(timer.results_markdown(timer.of_results(merge.read_suite(args.source))), end="")
         return model.OK
     found = timer.summary(timer.read(args.source))
     print(timer.markdown(found), end="")

@@ -4,9 +4,10 @@ Each line of such a file is one process that timed a module against its task's r
 (`reference`), or against another module: the same code (`identical`, an A/A run) or a known
 slow-down of it.
 
-What such lines cannot show is what happens to the reference only, since modules are on both sides:
-a chain's first block, say, or each one after something was set up anew. `places` looks for that in
-the results of kernels timed against their references.
+What such lines cannot show is what happens to the reference only, since modules are on both sides.
+`of_results` looks for that in the results of kernels timed against their references: blocks at one
+place of a chain that differ from the others, the first, say, or each one after something was set up
+anew; and more of one side's units than the other's that its own events do not hold.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from kb_report import cost, metrics
 from kb_report.model import ReportError, Suite
 from kb_report.stats import percentile_90
 
-FIRST_PLACES = 16  # most chains have ended by then
-FEW = 10  # chains say nothing about a place
+FIRST_PLACES = 16  # of a chain; most have ended by then
+FEW = 10  # kernels say nothing that is common to all
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -167,60 +168,111 @@ def _row(lane: str, pair: str, found: dict[str, Any]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def places(suite: Suite) -> dict[str, list[dict[str, Any]]]:
-    """Per lane: how far the blocks at each place of a chain lie from their chain's median.
+def of_results(suite: Suite) -> dict[str, Any]:
+    """Per lane: its `places` and what its units take `outside` the runners' own events.
 
-    A row has the place (1 is the first), the number of chains that reach it, and mean and standard
-    error of ln(block / median) over them. Only chains that were measured once: what is done again
-    goes on in the same processes, where a first block is none.
-
-    Raises ReportError where nothing was timed on a GPU.
+    Raises ReportError where too little was timed on a GPU.
     """
-    chains = defaultdict(list)
+    lanes = defaultdict(list)
     for candidate in suite.candidates:
         result = candidate["result"]
-        if not result or not result["timing"] or metrics.is_functional(result):
-            continue
-        for name, lane in result["timing"]["lanes"].items():
-            if lane.get("redone") or lane.get("second_look") or not lane.get("block_speedups"):
-                continue
-            logs = [math.log(block) for block in lane["block_speedups"]]
-            middle = statistics.median(logs)
-            chains[name].append([x - middle for x in logs])
-    found = {}
-    for lane, runs in sorted(chains.items()):
-        at_places = ([run[i] for run in runs if i < len(run)] for i in range(FIRST_PLACES))
-        rows = [
-            {
-                "place": place,
-                "chains": len(off),
-                "mean": statistics.fmean(off),
-                "error": statistics.stdev(off) / math.sqrt(len(off)),
-            }
-            for place, off in enumerate(at_places, 1)
-            if len(off) >= FEW
-        ]
-        if rows:
-            found[lane] = rows
+        if result and result["timing"] and not metrics.is_functional(result):
+            for name, lane in result["timing"]["lanes"].items():
+                lanes[name].append(lane)
+    found = {
+        name: {"places": _places(timed), "outside": _outside(timed)}
+        for name, timed in sorted(lanes.items())
+        if len(timed) >= FEW
+    }
     if not found:
         raise ReportError(
-            f"fewer than {FEW} candidates here were timed on a GPU, so no place of a chain can be "
-            "told from its noise: judge more, for example ctest -L seed"
+            f"fewer than {FEW} candidates here were timed on a GPU, so nothing common to them can "
+            "be told from noise: judge more, for example ctest -L seed"
         )
     return found
 
 
-def places_markdown(found: dict[str, list[dict[str, Any]]]) -> str:
-    """The places as a table; what lies more than three standard errors off is bold."""
+def _mean(values: list[float]) -> dict[str, Any]:
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    return {"mean": statistics.fmean(values), "error": error, "count": len(values)}
 
-    def cell(row: dict[str, Any] | None) -> str:
-        if row is None:
-            return ""
-        text = f"{100 * row['mean']:+.2f} ± {100 * row['error']:.2f} %"
-        return f"**{text}**" if abs(row["mean"]) > 3 * row["error"] else text
 
-    out = [f"| block | {' | '.join(found)} |", "|--:" * (1 + len(found)) + "|"]
-    for place in range(1, 1 + max(rows[-1]["place"] for rows in found.values())):
-        rows = [next((r for r in rows if r["place"] == place), None) for rows in found.values()]
-        out.append(f"| {place} | {' | '.join(map(cell, rows))} |")
+def _places(lanes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each place of a chain of blocks, the first first, as long as enough chains reach it: the
+    mean of ln(block / the chain's median).
+
+    Only chains that were measured once: what is done again goes on in the same processes, where a
+    first block is none.
+    """
+    chains = []
+    for lane in lanes:
+        if lane.get("block_speedups") and not lane.get("redone") and not lane.get("second_look"):
+            logs = [math.log(block) for block in lane["block_speedups"]]
+            middle = statistics.median(logs)
+            chains.append([x - middle for x in logs])
+    at_places = ([chain[i] for chain in chains if i < len(chain)] for i in range(FIRST_PLACES))
+    return [_mean(off) for off in at_places if len(off) >= FEW]
+
+
+def _outside(lanes: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Microseconds of a unit by the judge's clock, less an empty one, that its runner's own events
+    do not hold; and by how much that moves ln(speed-up). Only of single pairs of processes: of
+    several, the events are the first one's.
+    """
+    reference, candidate, moved = [], [], []
+    for lane in lanes:
+        calls = lane.get("calls_per_unit")
+        events = lane.get("reference_stream_ms"), lane.get("stream_ms")
+        if not (calls and all(events)) or (lane.get("pairs") or 1) > 1:
+            continue
+        reference.append(1e3 * calls * (lane["reference_ms"] - events[0]))
+        candidate.append(1e3 * calls * (lane["candidate_ms"] - events[1]))
+        moved.append(
+            math.log(lane["reference_ms"] / events[0]) - math.log(lane["candidate_ms"] / events[1])
+        )
+    if len(moved) < FEW:
+        return None
+    return {
+        "reference_us": _mean(reference),
+        "candidate_us": _mean(candidate),
+        "difference_us": _mean([r - c for r, c in zip(reference, candidate, strict=True)]),
+        "moved": _mean(moved),
+    }
+
+
+def results_markdown(found: dict[str, Any]) -> str:
+    """Both as tables, means with their standard errors. What should be 0 and lies more than three
+    of them off is bold.
+    """
+
+    def cell(value: dict[str, Any], scale: float, unit: str) -> str:
+        return f"{scale * value['mean']:+.2f} ± {scale * value['error']:.2f} {unit}"
+
+    def suspect(value: dict[str, Any], scale: float, unit: str) -> str:
+        text = cell(value, scale, unit)
+        return f"**{text}**" if abs(value["mean"]) > 3 * value["error"] else text
+
+    out = [
+        "| lane | outside the events: reference | candidate | difference | moves the speed-up by |",
+        "|:--|--:|--:|--:|--:|",
+    ]
+    for name, lane in found.items():
+        if lane["outside"] is None:
+            continue
+        outside = lane["outside"]
+        cells = [
+            name,
+            cell(outside["reference_us"], 1, "us"),
+            cell(outside["candidate_us"], 1, "us"),
+            suspect(outside["difference_us"], 1, "us"),
+            suspect(outside["moved"], 100, "%"),
+        ]
+        out.append(f"| {' | '.join(cells)} |")
+    out += ["", f"| block | {' | '.join(found)} |", "|--:" * (1 + len(found)) + "|"]
+    for i in range(max(len(lane["places"]) for lane in found.values())):
+        row = [
+            suspect(lane["places"][i], 100, "%") if i < len(lane["places"]) else ""
+            for lane in found.values()
+        ]
+        out.append(f"| {i + 1} | {' | '.join(row)} |")
     return "\n".join(out) + "\n"

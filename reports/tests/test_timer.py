@@ -99,43 +99,68 @@ def test_other_files_are_refused(tmp_path, text):
         timer.read(path)
 
 
-def chains(build, blocks_of):
-    """One candidate with a chain for each list of block speed-ups."""
-    for task, blocks in zip(build.levels[1], blocks_of, strict=True):
+def timed(tmp_path, lanes, backend="cuda"):
+    """A build directory with one candidate for each change of a lane."""
+    build = BuildDir(tmp_path, backend=backend, levels={1: tasks_of(1, len(lanes))})
+    for task, lane in zip(build.levels[1], lanes, strict=True):
         entry = build.add(task)
         value = build.result(entry, "pass", 2.0)
-        value["timing"]["lanes"]["eager"]["block_speedups"] = blocks
+        value["timing"]["lanes"]["eager"] |= lane
         build.write(entry["result"], value)
     build.finish()
     return build.root
 
 
+def of_results(root):
+    return timer.of_results(load.load_build_dir(root))["eager"]
+
+
 def test_places_that_differ_stand_out(tmp_path, capsys):
     # The third block is 1 % high, give or take; the others scatter evenly.
-    build = BuildDir(tmp_path, levels={1: tasks_of(1, 12)})
-    root = chains(build, [[2.0, 2.0, 2.02 + 0.002 * (i % 2), 1.99, 2.01] for i in range(12)])
+    blocks = [[2.0, 2.0, 2.02 + 0.002 * (i % 2), 1.99, 2.01] for i in range(12)]
+    root = timed(tmp_path, [{"block_speedups": each} for each in blocks])
     assert cli.main(["timer", str(root)]) == 0
-    table = capsys.readouterr().out.splitlines()
+    table = capsys.readouterr().out.split("\n\n")[1].splitlines()
     assert table[0] == "| block | eager |"
     assert table[2] == "| 1 | +0.00 ± 0.00 % |"
     off = 100 * (math.log(1.01) + math.log(1.011)) / 2
     assert table[4].startswith(f"| 3 | **+{off:.2f} ± 0.01 %**")
 
 
-def test_places_of_chains_measured_again_are_no_places(tmp_path):
-    build = BuildDir(tmp_path, levels={1: tasks_of(1, 12)})
-    root = chains(build, [[2.0] * 8] * 12)
-    for entry in build.candidates[:3]:
-        path = build.path(entry["result"])
-        value = json.loads(path.read_text())
-        value["timing"]["lanes"]["eager"]["redone"] = [["stalls"]]
-        path.write_text(json.dumps(value))
-    with pytest.raises(ReportError, match="fewer than 10 candidates"):
-        timer.places(load.load_build_dir(root))
+def test_chains_measured_again_have_no_places(tmp_path):
+    again = [{"redone": [["stalls"]]}, {"second_look": True}]
+    once = {"block_speedups": [2.0] * 8, "redone": []}
+    found = of_results(timed(tmp_path / "all", [once] * 12))
+    assert [place["count"] for place in found["places"]] == [12] * 8
+    found = of_results(timed(tmp_path / "some", [once] * 10 + [once | each for each in again]))
+    assert [place["count"] for place in found["places"]] == [10] * 8
+    assert of_results(timed(tmp_path / "few", [once] * 9 + [once | again[0]]))["places"] == []
 
 
-def test_places_need_times_of_a_gpu(tmp_path, capsys):
-    build = BuildDir(tmp_path, backend="cpu", levels={1: tasks_of(1, 12)})
-    root = chains(build, [[2.0] * 8] * 12)
+def test_what_only_one_side_takes_stands_out(tmp_path, capsys):
+    def lane(reference_us, candidate_us, **changes):
+        """Units of four calls, 2 ms and 1 ms by the runners' events."""
+        return {
+            "calls_per_unit": 4,
+            "reference_stream_ms": 0.5, "reference_ms": 0.5 + reference_us / 4e3,
+            "stream_ms": 0.25, "candidate_ms": 0.25 + candidate_us / 4e3,
+            **changes,
+        }  # fmt: skip
+
+    root = timed(tmp_path, [lane(9 + i % 2, 5) for i in range(10)] + [lane(90, 5, pairs=5)])
+    outside = of_results(root)["outside"]
+    assert outside["reference_us"]["count"] == 10
+    assert outside["reference_us"]["mean"] == pytest.approx(9.5)
+    assert outside["candidate_us"]["mean"] == pytest.approx(5)
+    assert outside["difference_us"]["mean"] == pytest.approx(4.5)
+    assert outside["moved"]["mean"] == pytest.approx(9.5 / 2000 - 5 / 1000, abs=2e-5)
+    assert cli.main(["timer", str(root)]) == 0
+    row = capsys.readouterr().out.splitlines()[2]
+    assert row == "| eager | +9.50 ± 0.17 us | +5.00 ± 0.00 us | **+4.50 ± 0.17 us** | -0.02 ± 0.01 % |"
+
+
+@pytest.mark.parametrize(("backend", "count"), [("cpu", 12), ("cuda", 9)])
+def test_results_need_enough_times_of_a_gpu(tmp_path, capsys, backend, count):
+    root = timed(tmp_path, [{"block_speedups": [2.0] * 8}] * count, backend)
     assert cli.main(["timer", str(root)]) != 0
-    assert "timed on a GPU" in capsys.readouterr().err
+    assert "fewer than 10 candidates here were timed on a GPU" in capsys.readouterr().err
