@@ -1,9 +1,10 @@
 # The manifest of what is configured, and the tests around all candidates: kb.env first, kb.report last.
 
-# kb_add_report(): writes manifest.json, adds the target kb_suite and the fixture tests.
+# kb_add_report(): writes manifest.json, adds the targets kb_suite and kb_sources and the fixture tests.
 function(kb_add_report)
   kb_write_manifest(manifest.json KB_CANDIDATES)
   kb_add_suite()
+  kb_add_sources()
   add_test(NAME kb.env COMMAND ${CMAKE_COMMAND} -DPRESET_DIR=${PROJECT_BINARY_DIR}
     -DENV_PROGRAM=$<TARGET_FILE:kb_env> -P ${PROJECT_SOURCE_DIR}/harness/cmake/RunEnv.cmake)
   set_tests_properties(kb.env PROPERTIES FIXTURES_SETUP kb.env TIMEOUT 120
@@ -37,6 +38,25 @@ function(kb_add_suite)
   if(names)
     add_dependencies(kb_suite ${names})
   endif()
+endfunction()
+
+# The target kb_sources: sources.sha256, a line for each file of harness and tasks that decides verdicts. Binaries are
+# another for each GPU and folder; reports belong together if these files are the same.
+function(kb_add_sources)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/harness/*)
+  list(FILTER sources EXCLUDE REGEX "^harness/tests/|\\.md$")
+  foreach(level IN ITEMS 1 2 3 4)
+    get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
+    foreach(slug IN LISTS slugs)
+      list(APPEND sources level${level}/${slug}/task.h level${level}/${slug}/reference.cpp)
+    endforeach()
+  endforeach()
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/sources.sha256
+    COMMAND ${CMAKE_COMMAND} -E sha256sum ${sources} > ${PROJECT_BINARY_DIR}/sources.sha256
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DEPENDS ${files} COMMENT "Hashing harness and tasks" VERBATIM)
+  add_custom_target(kb_sources DEPENDS ${PROJECT_BINARY_DIR}/sources.sha256)
+  add_dependencies(kb_judge kb_sources)  # whoever builds what judges brings it up to date
 endfunction()
 
 # kb_write_manifest(<file in the build folder> <global property with the candidates' names>)

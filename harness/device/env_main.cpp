@@ -104,6 +104,7 @@ int run(const std::filesystem::path& manifest_path) {
                                         {"time", utc_now()},
                                         {"harness_version", manifest.at("version")},
                                         {"harness_sha256", harness_sha256(build_dir)},
+                                        {"sources_sha256", sources_sha256(build_dir)},
                                         {"torch", manifest.at("torch")},
                                         {"isolation", isolation(build_dir)},
                                         {"host", host_facts()},

@@ -60,6 +60,10 @@ std::string harness_sha256(const fs::path& build_dir) {
   return sha256_hex(all);
 }
 
+std::string sources_sha256(const fs::path& build_dir) {
+  return file_sha256(build_dir / "sources.sha256");
+}
+
 Json read_environment(const fs::path& build_dir) {
   try {
     return read_json(build_dir / "env.json");

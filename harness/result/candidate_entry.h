@@ -61,6 +61,9 @@ class ResultFile {
 /// SHA-256 over the programs that judge: what a result depends on besides module and task.
 std::string harness_sha256(const std::filesystem::path& build_dir);
 
+/// SHA-256 over the text of harness and tasks, the same on every GPU and in every folder.
+std::string sources_sha256(const std::filesystem::path& build_dir);
+
 /// env.json as kb.env left it. @throws std::runtime_error saying how to make it
 Json read_environment(const std::filesystem::path& build_dir);
 

@@ -134,7 +134,6 @@ def mixed(sides: list[Side], lane: str) -> list[str]:
     for what, get in (
         ("contracts", lambda r: (r.get("correctness") or {}).get("contract")),
         ("inputs", lambda r: (r.get("correctness") or {}).get("inputs")),
-        ("sizes", lambda r: (r.get("timing") or {}).get("sizes")),
         ("timing modes", lambda r: _lane(r, lane).get("mode")),
         ("confidence levels", lambda r: _lane(r, lane).get("confidence")),
     ):

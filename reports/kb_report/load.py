@@ -236,6 +236,7 @@ def load_build_dir(build_dir: Path) -> Suite:
         harness={
             "version": (env or {}).get("harness_version"),
             "sha256": (env or {}).get("harness_sha256"),
+            "sources": (env or {}).get("sources_sha256"),
         },
         machine=_machine_of_env(env),
         problems=problems,

@@ -136,9 +136,13 @@ def differences(suites: list[Suite], labels: list[str], same_machine: bool) -> l
             found.append(f"different {what} ({shown})")
 
     compare("backends", [s.backend for s in suites])
-    compare("harnesses", [(s.harness.get("sha256") or "unknown")[:12] for s in suites])
+    # Binaries of the same sources differ between GPUs and between folders.
+    if all(s.harness.get("sources") for s in suites):
+        compare("sources of harness or tasks", [s.harness["sources"][:12] for s in suites])
+    else:
+        compare("harnesses", [(s.harness.get("sha256") or "unknown")[:12] for s in suites])
     compare("LibTorch versions", [s.machine.get("torch") for s in suites])
-    compare("choices of full sizes (KB_SIZES)", [_chosen_sizes(s) for s in suites])
+    found += _different_sizes(suites)
     for level in sorted({lv for s in suites for lv in s.levels}):
         lists = [s.levels[level] for s in suites if level in s.levels]
         if any(tasks != lists[0] for tasks in lists):
@@ -166,10 +170,24 @@ def require_lane(suites: list[Suite], lane: str) -> None:
         raise ReportError(f"there are no times in lane {lane}; the lanes are {', '.join(lanes)}")
 
 
-def _chosen_sizes(suite: Suite) -> list[str]:
-    """What scaled-down sizes were chosen by, such as 24g; their names are full@24g."""
-    timings = [(c.get("result") or {}).get("timing") or {} for c in suite.candidates]
-    return sorted({(t.get("sizes") or "").partition("@")[2] for t in timings} - {""})
+def _different_sizes(suites: list[Suite]) -> list[str]:
+    """Whether times of the same task, or of tasks scaled down at all, are of different sizes.
+
+    Tasks that fit keep `full`; of the others it becomes full@24g, after KB_SIZES.
+    """
+    by_task: dict[str, set[str]] = {}
+    for s in suites:
+        for c in s.candidates:
+            if sizes := ((c["result"] or {}).get("timing") or {}).get("sizes"):
+                by_task.setdefault(f"level{c['level']}.{c['task']}", set()).add(sizes)
+    chosen = {sizes.partition("@")[2] for found in by_task.values() for sizes in found} - {""}
+    if len(chosen) > 1:
+        return [f"different choices of full sizes (KB_SIZES) ({', '.join(sorted(chosen))})"]
+    unlike = [task for task, found in sorted(by_task.items()) if len(found) > 1]
+    if unlike:
+        shown = ", ".join(sorted(by_task[unlike[0]]))
+        return [f"different sizes (KB_SIZES) in {len(unlike)} task(s): {unlike[0]} ({shown})"]
+    return []
 
 
 def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> Suite:

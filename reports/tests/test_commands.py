@@ -168,7 +168,9 @@ def change_env(build, **changes):
     build.write("env.json", env)
 
 
-@pytest.mark.parametrize("what", ["contract", "sizes", "lane", "harness", "torch", "tasks"])
+@pytest.mark.parametrize(
+    "what", ["contract", "sizes", "lane", "harness", "sources", "torch", "tasks"]
+)
 def test_compare_refuses_what_must_not_be_mixed(tmp_path, capsys, what):
     a = suite(tmp_path / "a", {0: 1.0})
     b = suite(tmp_path / "b", {0: 2.0})
@@ -183,6 +185,9 @@ def test_compare_refuses_what_must_not_be_mixed(tmp_path, capsys, what):
     elif what == "harness":
         value["hashes"]["harness"] = "other"
         change_env(b, harness_sha256="other")
+    elif what == "sources":
+        change_env(a, sources_sha256="one")
+        change_env(b, sources_sha256="other")
     elif what == "torch":
         change_env(b, torch="2.6.0")
     else:
@@ -196,18 +201,50 @@ def test_compare_refuses_what_must_not_be_mixed(tmp_path, capsys, what):
     assert "MIXED: " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["merge", "gate"])
+def test_gpus_whose_binaries_differ_are_compared(tmp_path):
+    a = suite(tmp_path / "h200", {0: 1.0})
+    b = suite(tmp_path / "l40s", {0: 2.0}, gpu="l40s")
+    entry = b.candidates[0]
+    value = json.loads(b.path(entry["result"]).read_text())
+    value["hashes"]["harness"] = "for another architecture"
+    b.write(entry["result"], value)
+    change_env(b, harness_sha256="for another architecture")
+    assert main(["compare", str(a.root), str(b.root)]) == 3
+    for build in (a, b):
+        change_env(build, sources_sha256="the same")
+    assert main(["compare", str(a.root), str(b.root)]) == 0
+
+
+def scale(build, sizes):
+    """Names the sizes that all candidates were timed at."""
+    for entry in build.candidates:
+        value = json.loads(build.path(entry["result"]).read_text())
+        value["timing"]["sizes"] = sizes
+        build.write(entry["result"], value)
+
+
+@pytest.mark.parametrize("command", ["merge", "gate", "compare"])
 def test_scaled_sizes_are_not_mixed_with_full_ones(tmp_path, capsys, command):
     a = suite(tmp_path / "a", {0: 1.0})
     b = suite(tmp_path / "b", {0: 2.0})
-    entry = b.candidates[0]
-    value = json.loads(b.path(entry["result"]).read_text())
-    value["timing"]["sizes"] = "full@24g"
-    b.write(entry["result"], value)
+    scale(b, "full@24g")
     others = ["--against", str(a.root)] if command == "gate" else [str(a.root)]
     out = ["--out", str(tmp_path / "out")] if command == "merge" else []
     assert main([command, *out, str(b.root), *others]) == 3
-    assert "choices of full sizes (KB_SIZES)" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert error.count("different sizes (KB_SIZES) in 1 task(s)") == 1
+    scale(a, "full@16g")
+    assert main([command, *out, str(b.root), *others]) == 3
+    assert "different choices of full sizes (KB_SIZES) (16g, 24g)" in capsys.readouterr().err
+
+
+def test_shards_of_one_choice_of_sizes_are_merged(tmp_path):
+    fits = suite(tmp_path / "a", {0: 1.0})
+    scaled = suite(tmp_path / "b", {1: 1.0})
+    scale(scaled, "full@24g")
+    untimed = suite(tmp_path / "c", {2: "incorrect"})
+    paths = [str(build.root) for build in (fits, scaled, untimed)]
+    assert main(["merge", *paths, "--out", str(tmp_path / "out")]) == 0
 
 
 def test_compare_on_cpu_shows_verdicts_only(tmp_path, capsys):

@@ -84,6 +84,6 @@ def build(tmp_path: pathlib.Path) -> pathlib.Path:
     """The programs and modules of the real build tree, with results of its own."""
     for name in ("bin", "lib", "modules", "CMakeFiles"):
         (tmp_path / name).symlink_to(BUILD_DIR / name)
-    for name in ("manifest.json", "env.json"):
+    for name in ("manifest.json", "env.json", "sources.sha256"):
         shutil.copy(BUILD_DIR / name, tmp_path / name)
     return tmp_path

@@ -1,5 +1,6 @@
 """The tree itself: three files a task, three chained tests a candidate, names that are paths."""
 
+import hashlib
 import json
 import re
 import subprocess
@@ -50,6 +51,23 @@ def test_task_numbers_are_unique(manifest: dict) -> None:
     for level, content in manifest["levels"].items():
         numbers = [slug[:3] for slug in content["tasks"]]
         assert len(set(numbers)) == len(numbers), f"level {level}"
+
+
+def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
+    hashes = (BUILD_DIR / "sources.sha256").read_bytes()
+    hashed = {line.split()[1]: line.split()[0] for line in hashes.decode().splitlines()}
+    tasks = [
+        f"level{level}/{task}"
+        for level, content in manifest["levels"].items()
+        for task in content["tasks"]
+    ]
+    needed = {f"{task}/{file}" for task in tasks for file in TASK_FILES - {"candidate.cu"}}
+    assert needed | {"harness/judge/duel.cpp", "harness/cmake/KbTask.cmake"} <= hashed.keys()
+    assert not [path for path in hashed if "candidate.cu" in path or "/tests/" in path]
+    for path, digest in hashed.items():
+        assert hashlib.sha256((SOURCE_DIR / path).read_bytes()).hexdigest() == digest, path
+    environment = json.loads((BUILD_DIR / "env.json").read_text())
+    assert environment["sources_sha256"] == hashlib.sha256(hashes).hexdigest()
 
 
 def test_names_are_paths(manifest: dict) -> None:
