@@ -35,7 +35,6 @@ class Reference final : public protocol::Executor {
   void bind(const protocol::Request& request) override {
     outputs_.clear();
     arguments_.clear();
-    set_up_ = false;
     sizes_.assign(request.sizes, request.sizes + request.sizes_bytes);
     uint32_t slots = 1;
     for (uint32_t i = 0; i < request.tensor_count; ++i) {
@@ -91,17 +90,19 @@ class Reference final : public protocol::Executor {
     }
     const c10::cuda::CUDAStreamGuard side(side_);
     try {
-      if (slots > 0 && !set_up_) set_up(first_slot, slots);
-      if (memory_ == nullptr) memory_ = std::make_unique<at::cuda::MemPool>();
+      if (slots > 0 && memory_ == nullptr) {
+        set_up(first_slot, slots);
+        memory_ = std::make_unique<at::cuda::MemPool>();
+      }
       auto graph = std::make_unique<at::cuda::CUDAGraph>();
-      graph->capture_begin(memory_->id());
+      graph->capture_begin(memory_ ? memory_->id() : c10::MempoolId_t{});
       try {
         forward(first_slot, slots);
       } catch (const std::exception&) {
         leave_capture(*graph);
         throw;
       }
-      graph->capture_end();
+      end_capture(*graph);
       graph_ = std::move(graph);
     } catch (const std::exception& error) {
       throw protocol::Failure(protocol::Status::cannot_capture, error.what());
@@ -137,27 +138,45 @@ class Reference final : public protocol::Executor {
   }
 
 #ifdef KB_CUDA
+  // LibTorch leaves a capture half open that CUDA has broken off, because something in it waited
+  // for the device: its allocator would serve it on, and never give its memory back.
+  void end_capture(at::cuda::CUDAGraph& graph) {
+    cudaStreamCaptureStatus status{};
+    protocol::check_cuda(cudaStreamIsCapturing(side_, &status), "ending a capture");
+    if (status == cudaStreamCaptureStatusActive) return graph.capture_end();
+    cudaGraph_t none = nullptr;
+    cudaStreamEndCapture(side_, &none);
+    cudaGetLastError();
+    const c10::DeviceIndex device = c10::cuda::current_device();
+    c10::cuda::CUDACachingAllocator::endAllocateToPool(device, memory_->id());
+    c10::cuda::CUDACachingAllocator::releasePool(device, memory_->id());
+    throw std::runtime_error("CUDA broke it off");
+  }
+
   // While a capture is open, nobody in this process may allocate.
-  static void leave_capture(at::cuda::CUDAGraph& graph) {
+  void leave_capture(at::cuda::CUDAGraph& graph) {
     try {
-      graph.capture_end();
+      end_capture(graph);
     } catch (const std::exception&) {  // the first failure says more
       cudaGetLastError();
     }
   }
 
-  // Libraries do that outside the graph. Where outputs are gigabytes, there is no room for those of
-  // the graph as well.
+  // Libraries set themselves up outside the graph. What the calls took goes back: the graph takes
+  // its own, and while it is recorded, the allocator cannot fall back on what it keeps unused.
   void set_up(uint32_t first_slot, uint32_t slots) {
     forward(first_slot, slots);
     c10::cuda::device_synchronize();
-    size_t bytes = 0;
-    for (const auto& slot : outputs_) {
-      for (const Tensor& output : slot) bytes += output.nbytes();
-    }
     outputs_.clear();
-    if (bytes > size_t{1} << 30) c10::cuda::CUDACachingAllocator::emptyCache();
-    set_up_ = true;
+    c10::cuda::CUDACachingAllocator::emptyCache();
+  }
+
+  // As a candidate's runner makes its own: the first stream out of LibTorch's pool brings dozens.
+  static c10::cuda::CUDAStream make_stream() {
+    cudaStream_t stream = nullptr;
+    protocol::check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                         "creating the stream");
+    return c10::cuda::getStreamFromExternal(stream, c10::cuda::current_device());
   }
 #endif
 
@@ -175,10 +194,9 @@ class Reference final : public protocol::Executor {
   SizeBytes sizes_;
   std::vector<std::vector<Tensor>> arguments_;  // [slot][argument]
   std::vector<std::vector<Tensor>> outputs_;    // [slot][output]
-  bool set_up_ = false;                         // for recording, with these arguments
 #ifdef KB_CUDA
-  // What is freed on one stream, the allocator gives out on that one only.
-  c10::cuda::CUDAStream side_ = c10::cuda::getStreamFromPool();
+  // One for all recordings: what is freed on a stream, the allocator gives out on that one only.
+  c10::cuda::CUDAStream side_ = make_stream();
   std::unique_ptr<at::cuda::MemPool> memory_;  // of all graphs
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
   protocol::UnitClock clock_;

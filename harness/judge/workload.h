@@ -51,7 +51,7 @@ class Workload {
   /// Output `index` of a slot as it is now, in shared memory.
   at::Tensor output(int64_t slot, size_t index) const;
 
-  /// Random places in the outputs of neighbouring slots, one tensor per output that has elements.
+  /// Random places in the outputs of neighbouring slots, one tensor per output.
   std::vector<at::Tensor> output_places(int64_t first, int64_t slots, at::Generator& rng) const;
   /// What the outputs hold there now, without waiting for the device.
   std::vector<at::Tensor> outputs_at(const std::vector<at::Tensor>& places) const;
