@@ -287,7 +287,9 @@ void Duel::audit() {
 // whole chain.
 void Duel::record_elsewhere() {
   const auto phase = phases_.in("recording");
-  recorded_ = random_range(calls_);
+  const Range range = random_range(calls_);
+  if (range.first == recorded_.first) return;
+  recorded_ = range;
   for (RunnerSession* runner : {&reference_, &candidate_}) record_again(*runner, recorded_);
 }
 
