@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "device/gpu_choice.h"
@@ -387,14 +388,19 @@ void Lanes::run_pair(std::span<const std::unique_ptr<Chain>> chains) {
 // What a special baseline fails in beside an honest candidate must not take the plain one's times.
 void Lanes::run_lanes(std::span<const std::unique_ptr<Chain>> chains) {
   Chain& chain = *chains.front();
-  try {
-    run_pair(chains);
-  } catch (const ReferenceFailed& failure) {
-    if (!chain.baseline().special()) throw;
-    missing_[chain.lane] = failure.what();
+  if (!chain.baseline().special()) return run_pair(chains);
+  const auto leave_out = [&](const std::string& why) {
+    missing_[chain.lane] = why;
     report_.erase(chain.lane);
     chain.pairing = Pairing(policy(chain.pair));  // without blocks
     duel_.reset();
+  };
+  try {
+    run_pair(chains);
+  } catch (const ReferenceFailed& failure) {
+    leave_out(failure.what());
+  } catch (const c10::OutOfMemoryError&) {
+    leave_out("it leaves the judge too little of the device's memory");
   }
 }
 
@@ -601,23 +607,29 @@ Json Lanes::describe(const Chain& chain) const {
           {"verdict", verdicts(interval)}};
 }
 
-// Where there are several pairs, their pooled estimate replaces the first one's: the mean of the
-// pairs' medians on the log scale.
+// Where there are several pairs, their pooled estimates replace the first one's: the means of what
+// each pair says on the log scale. What only diagnoses stays the first pair's.
 void Lanes::pool(const std::string& lane, int first_pair) {
-  std::vector<double> speedups;
-  Json redone = Json::array(), anomalies = Json::array();
+  std::vector<double> speedups, logs, reference_seconds, candidate_seconds;
+  Json redone = Json::array();
+  std::set<std::string> anomalies;
   for (const auto& chain : chains_) {
     if (chain->lane != lane || chain->pairing.blocks().empty()) continue;
-    if (chain->pair >= first_pair) speedups.push_back(chain->pairing.speedup());
     for (const Json& why : chain->redone) redone.push_back(why);
-    for (const std::string& seen : chain->anomalies) anomalies.push_back(seen);
+    anomalies.insert(chain->anomalies.begin(), chain->anomalies.end());
+    if (chain->pair < first_pair) continue;
+    speedups.push_back(chain->pairing.speedup());
+    logs.push_back(std::log(speedups.back()));
+    const auto calls = static_cast<double>(chain->calls);
+    reference_seconds.push_back(chain->pairing.reference_seconds() / calls);
+    candidate_seconds.push_back(chain->pairing.candidate_seconds() / calls);
   }
   if (speedups.size() < 2) return;
-  std::vector<double> logs;
-  for (double speedup : speedups) logs.push_back(std::log(speedup));
   const Interval log_interval = mean_interval(logs, confidence);
   const Interval interval{std::exp(log_interval.low), std::exp(log_interval.high)};
-  report_[lane].update({{"speedup", std::sqrt(interval.low * interval.high)},
+  report_[lane].update({{"reference_ms", 1e3 * geometric_mean(reference_seconds)},
+                        {"candidate_ms", 1e3 * geometric_mean(candidate_seconds)},
+                        {"speedup", geometric_mean(speedups)},
                         {"ci_lo", interval.low},
                         {"ci_hi", interval.high},
                         {"pairs", speedups.size()},

@@ -110,6 +110,12 @@ Interval signed_rank_interval(const std::vector<double>& values, double confiden
   return {averages[k - 1], averages[averages.size() - k]};
 }
 
+double geometric_mean(const std::vector<double>& values) {
+  double logs = 0;
+  for (double v : values) logs += std::log(v);
+  return std::exp(logs / static_cast<double>(values.size()));
+}
+
 Interval mean_interval(const std::vector<double>& values, double confidence) {
   const auto n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;

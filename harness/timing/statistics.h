@@ -33,7 +33,10 @@ size_t signed_rank_depth(size_t n, double confidence, Ranks ranks);
 /// line.
 Interval signed_rank_interval(const std::vector<double>& values, double confidence);
 
-/// Student's t interval of the mean: for a handful of values that are each a median already.
+/// The mean on the log scale. @pre values is not empty, each above 0
+double geometric_mean(const std::vector<double>& values);
+
+/// Student's t interval of the mean: for a handful of values that are each an estimate already.
 /// @pre at least two values
 Interval mean_interval(const std::vector<double>& values, double confidence);
 

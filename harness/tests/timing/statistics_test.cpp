@@ -128,6 +128,11 @@ TEST(MeanInterval, UsesStudentsQuantiles) {
   EXPECT_NEAR(quantile({1, 3}, 0.95), 12.706, 0.001);
 }
 
+TEST(GeometricMean, IsTheMeanOnTheLogScale) {
+  EXPECT_DOUBLE_EQ(geometric_mean({2}), 2);
+  EXPECT_NEAR(geometric_mean({1, 4, 16}), 4, 1e-12);
+}
+
 TEST(Verdict, NeedsTheWholeIntervalOnOneSide) {
   EXPECT_EQ(speedup_verdict({1.01, 1.05}, 1), "WIN");
   EXPECT_EQ(speedup_verdict({1.0, 1.05}, 1), "UNDECIDED");
