@@ -64,6 +64,10 @@ int check(const std::filesystem::path& manifest, const std::string& candidate) {
   Json build = read_json(entry.build_json);
   if (std::filesystem::exists(entry.source) &&
       build.at("source_sha256") != file_sha256(entry.source)) {
+    // A file that was moved, copied or unpacked may be older than its object: without that one the
+    // next build compiles it.
+    std::filesystem::path object = entry.build_json;  // <object>.build.json
+    std::filesystem::remove(object.replace_extension().replace_extension());
     throw std::runtime_error(entry.source.string() +
                              " has changed since it was built: run cmake --build first");
   }

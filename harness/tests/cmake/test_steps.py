@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -87,9 +88,16 @@ def test_a_source_edited_after_the_build_is_not_judged(build: pathlib.Path) -> N
     edited.write_text("// fminf instead of fmaxf\n")
     manifest["source_dir"] = str(build / "sources")
     (build / "manifest.json").write_text(json.dumps(manifest))
+    (build / "CMakeFiles").unlink()
+    record = build / entry["build_json"]
+    record.parent.mkdir(parents=True)
+    shutil.copy(BUILD_DIR / entry["build_json"], record)
+    compiled = record.with_name(record.name.removesuffix(".build.json"))
+    compiled.touch()
     done = step(build, "kb_check_build", RELU)
     assert done.returncode == 2
     assert "has changed since it was built: run cmake --build first" in done.stderr
+    assert not compiled.exists(), "a build goes by times, and a moved file keeps its own"
 
 
 def test_judging_without_the_first_step(build: pathlib.Path) -> None:
