@@ -130,6 +130,13 @@ def test_contradicting_options(tree: Tree, options: list[str], message: str) -> 
     assert message in error_of(done)
 
 
+def test_a_remembered_option_is_shown(tree: Tree) -> None:
+    assert tree.configure("-DKB_CONTRACT=tf32", build="remembered").returncode == 0
+    again = tree.configure(build="remembered")
+    assert "KB_CONTRACT is 'tf32' in this build folder (default 'fp32')" in again.stdout
+    assert "-DKB_CONTRACT='fp32'" in error_of(tree.configure("-DKB_CONTRACT=fp16", build="remembered"))
+
+
 @pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="simulates a GPU on the CPU")
 def test_a_build_for_another_gpu(tmp_path: pathlib.Path) -> None:
     (tmp_path / "manifest.json").write_text(
