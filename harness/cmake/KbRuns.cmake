@@ -1,6 +1,6 @@
 # Runs: candidates/<run>/[<sample>/]levelN/NNN_slug.cu, found by their place in the tree.
 
-# kb_add_runs(): one candidate per file; a file that cannot be one stops the configure step with the remedy.
+# kb_add_runs(): one candidate per file; files that cannot be one fail the configure step, each with its remedy.
 function(kb_add_runs)
   set(root ${PROJECT_SOURCE_DIR}/candidates)
   foreach(run IN LISTS KB_RUNS)
@@ -18,72 +18,78 @@ function(kb_add_runs)
   endforeach()
 endfunction()
 
-# One entry below candidates/: a candidate, or something to pass over, or a mistake.
+# One entry below candidates/: a candidate, or something to pass over, or a mistake. All mistakes are told before
+# configuring ends.
 function(kb_add_run_file root file)
   set(place "candidates/${file}")
   get_filename_component(name "${file}" NAME)
   if(name MATCHES "^\\.|~$|^#")
     return()  # what editors and file managers leave behind
   endif()
+  set(mistake "")
   if(IS_SYMLINK "${root}/${file}")
-    message(FATAL_ERROR "${place} is a symbolic link. Results quote what the compiler saw, so a link "
-      "could publish any file of this machine: put a copy in its place.")
-  endif()
-  if(NOT EXISTS "${root}/${file}")
-    message(FATAL_ERROR "${place}: a name in candidates/ holds one of ; [ ] \\ ; use letters, digits, "
-      "_ and - only.")
-  endif()
-  if(NOT file MATCHES "\\.cu$")
-    if(NOT IS_DIRECTORY "${root}/${file}" AND file MATCHES "/level[0-9]+/")
-      message(FATAL_ERROR "${place} is no candidate: below levelN/ there are only files NNN_slug.cu. "
-        "Rename it, or keep it one folder up.")
+    set(mistake "${place} is a symbolic link. Results quote what the compiler saw, so a link could publish any file \
+of this machine: put a copy in its place.")
+  elseif(NOT EXISTS "${root}/${file}")
+    set(mistake "${place}: a name in candidates/ holds one of ; [ ] \\ ; use letters, digits, _ and - only.")
+  elseif(NOT file MATCHES "\\.cu$")
+    if(IS_DIRECTORY "${root}/${file}" OR NOT file MATCHES "/level[0-9]+/")
+      return()
     endif()
+    set(mistake "${place} is no candidate: below levelN/ there are only files NNN_slug.cu. Rename it, or keep it one \
+folder up.")
+  elseif(IS_DIRECTORY "${root}/${file}")
+    set(mistake "${place} is a folder, but a name that ends in .cu belongs to a kernel's file: rename the folder, or \
+put the file in its place.")
+  elseif(NOT file MATCHES "^([^/]+)/(([^/]+)/)?level([1-4])/([^/]+)\\.cu$")
+    set(mistake "${place} is not where a candidate belongs: candidates/<run>/[<sample>/]level<1-4>/NNN_slug.cu")
+  else()
+    set(run ${CMAKE_MATCH_1})
+    set(sample "${CMAKE_MATCH_3}")
+    set(level ${CMAKE_MATCH_4})
+    set(slug ${CMAKE_MATCH_5})
+    kb_check_run_name(mistake "${place}" "${run}")
+    if(NOT mistake AND NOT sample STREQUAL "")
+      kb_check_run_name(mistake "${place}" "${sample}")
+    endif()
+    if(NOT mistake)
+      kb_check_task(mistake "${place}" ${level} "${slug}")
+    endif()
+    if(NOT mistake)
+      kb_check_shape(mistake "${place}" "${run}" "${sample}")
+    endif()
+  endif()
+  if(mistake)
+    message(SEND_ERROR "${mistake}")
     return()
   endif()
-  if(IS_DIRECTORY "${root}/${file}")
-    message(FATAL_ERROR "${place} is a folder, but a name that ends in .cu belongs to a kernel's file: "
-      "rename the folder, or put the file in its place.")
-  endif()
-  if(NOT file MATCHES "^([^/]+)/(([^/]+)/)?level([1-4])/([^/]+)\\.cu$")
-    message(FATAL_ERROR "${place} is not where a candidate belongs: "
-      "candidates/<run>/[<sample>/]level<1-4>/NNN_slug.cu")
-  endif()
-  set(run ${CMAKE_MATCH_1})
-  set(sample "${CMAKE_MATCH_3}")
-  set(level ${CMAKE_MATCH_4})
-  set(slug ${CMAKE_MATCH_5})
-  kb_check_run_name("${place}" "${run}")
-  if(NOT sample STREQUAL "")
-    kb_check_run_name("${place}" "${sample}")
-  endif()
-  kb_check_task("${place}" ${level} "${slug}")
-  kb_check_shape("${place}" "${run}" "${sample}")
   kb_add_candidate(RUN ${run} SAMPLE ${sample} LEVEL ${level} TASK ${slug} SOURCE ${place})
 endfunction()
 
+# The checks set <out> to what is wrong and what to do about it, or leave it as it is.
+
 # The names of runs and samples become parts of target and test names, and labels.
-function(kb_check_run_name place name)
+function(kb_check_run_name out place name)
   string(LENGTH "${name}" length)
   if(NOT name MATCHES "^[A-Za-z0-9][A-Za-z0-9_-]*$" OR length GREATER 64)
-    message(FATAL_ERROR "${place}: '${name}' is no name for a run or sample: rename it to at most 64 "
-      "letters, digits, _ and -, the first a letter or digit.")
-  endif()
-  if(name MATCHES "^(seed|adversaries|kb|harness|selftest|build|correct|bench|level[0-9]*)$")
-    message(FATAL_ERROR "${place}: '${name}' is taken (seed is the run of the shipped candidates, the "
-      "others are labels of tests): rename the run or sample.")
+    set(${out} "${place}: '${name}' is no name for a run or sample: rename it to at most 64 letters, digits, _ and -, \
+the first a letter or digit." PARENT_SCOPE)
+  elseif(name MATCHES
+      "^(seed|adversar(y|ies)|containment|validity|kb|harness|selftest|build|correct|bench|level[0-9]*)$")
+    set(${out} "${place}: '${name}' is taken (seed is the run of the shipped candidates, the others are labels of \
+tests): rename the run or sample." PARENT_SCOPE)
   endif()
 endfunction()
 
-function(kb_check_task place level slug)
+function(kb_check_task out place level slug)
   get_property(tasks GLOBAL PROPERTY KB_TASKS_${level})
   if(NOT tasks)
-    message(FATAL_ERROR "${place}: level ${level} has no tasks yet.")
-  endif()
-  if(NOT slug IN_LIST tasks)
+    set(${out} "${place}: level ${level} has no tasks yet. Move the file out of candidates/." PARENT_SCOPE)
+  elseif(NOT slug IN_LIST tasks)
     kb_find_nearest(nearest "${tasks}" "${slug}")
     # Not all names: a hundred would push the sentence off the screen.
-    message(FATAL_ERROR "${place} matches no task of level ${level}: its name must be that of a folder in "
-      "level${level}/, with .cu. ${nearest}")
+    set(${out} "${place} matches no task of level ${level}: its name must be that of a folder in level${level}/, with \
+.cu. Rename it, or move it out of candidates/ if its task is not among them. ${nearest}" PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -126,15 +132,16 @@ function(kb_find_nearest out tasks name)
 endfunction()
 
 # In a run with samples, a candidate outside of them would count as one more sample of its task.
-function(kb_check_shape place run sample)
+function(kb_check_shape out place run sample)
   set(shape sample)
   if(sample STREQUAL "")
     set(shape level)
   endif()
   get_property(before GLOBAL PROPERTY KB_SHAPE_${run})
   if(before AND NOT before STREQUAL shape)
-    message(FATAL_ERROR "${place}: candidates/${run} has candidates both directly in levelN/ and in sample "
-      "folders, so that a task may stand there twice: move its levelN/ into a sample folder, too.")
+    set(${out} "${place}: candidates/${run} has candidates both directly in levelN/ and in sample folders, so that a \
+task may stand there twice: move its levelN/ into a sample folder, too." PARENT_SCOPE)
+    return()
   endif()
   set_property(GLOBAL PROPERTY KB_SHAPE_${run} ${shape})
 endfunction()
@@ -153,6 +160,11 @@ function(kb_run_facts run out)
     if(NOT kind STREQUAL OBJECT)
       message(FATAL_ERROR "candidates/${run}/run.json must be one JSON object, such as "
         "{\"model\": \"name\"}: correct or remove it. ${broken}")
+    endif()
+    string(JSON samples ERROR_VARIABLE absent GET "${facts}" samples_are)
+    if(NOT absent AND NOT samples STREQUAL turns)
+      message(FATAL_ERROR "candidates/${run}/run.json says that samples_are '${samples}': say \"turns\", or nothing for "
+        "independent draws.")
     endif()
     set_property(GLOBAL PROPERTY KB_FACTS_${run} "${facts}")
   endif()

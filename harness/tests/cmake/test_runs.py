@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 from conftest import Tree, error_of
@@ -33,6 +34,7 @@ RELU = "level1/019_relu.cu"
         ("m/s.0/level1/019_relu.cu", "'s.0' is no name for a run or sample"),
         ("seed/level1/019_relu.cu", "'seed' is taken"),
         ("bench/level1/019_relu.cu", "'bench' is taken"),
+        ("adversary/level1/019_relu.cu", "'adversary' is taken"),
         ("m/level1/level1/019_relu.cu", "'level1' is taken"),
         ("a;b/level1/019_relu.cu", "letters, digits, _ and - only"),
         ("[b/level1/019_relu.cu", "letters, digits, _ and - only"),
@@ -43,6 +45,16 @@ def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: 
     done = tree.configure()
     assert done.returncode != 0
     assert message in error_of(done)
+
+
+def test_all_mistakes_are_told_at_once(tree: Tree) -> None:
+    for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu", "my.model/" + RELU):
+        tree.add(path)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert "matches no task of level 1" in error_of(done)
+    assert "level 4 has no tasks yet. Move the file out of candidates/." in error_of(done)
+    assert "'my.model' is no name for a run or sample" in error_of(done)
 
 
 def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
@@ -81,6 +93,17 @@ def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     done = tree.configure()
     assert done.returncode != 0
     assert "candidates/m/run.json must be one JSON object" in error_of(done)
+
+
+@pytest.mark.parametrize("said", ["turn", "Turns", "draws"])
+def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
+    tree.add("m/s0/" + RELU)
+    about = tree.add("m/run.json", json.dumps({"samples_are": said}))
+    done = tree.configure()
+    assert done.returncode != 0
+    assert f"m/run.json says that samples_are '{said}': say \"turns\"" in error_of(done)
+    about.write_text('{"samples_are": "turns"}')
+    assert tree.configure().returncode == 0
 
 
 def test_an_unknown_library_is_named(tree: Tree) -> None:
@@ -168,6 +191,17 @@ def test_a_task_lacking_a_file_is_named(tree: Tree, lacking: str) -> None:
     folder.rmdir()
     assert done.returncode != 0
     assert f"level3/001_new lacks {lacking}" in error_of(done)
+
+
+def test_a_number_is_given_once(tree: Tree) -> None:
+    folder = tree.root / "level1/019_another"
+    folder.mkdir()
+    for name in ("task.h", "reference.cpp", "candidate.cu"):
+        (folder / name).write_text("\n")
+    done = tree.configure()
+    shutil.rmtree(folder)
+    assert done.returncode != 0
+    assert "level1/019_relu and level1/019_another have the same number" in error_of(done)
 
 
 def test_a_badly_named_task_is_named(tree: Tree) -> None:
