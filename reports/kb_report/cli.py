@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from kb_report import (
     __version__,
@@ -42,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.flush()  # here, where an error can still be told
         return status
     except ReportError as e:
-        print(f"kb-report: {e}", file=sys.stderr)
+        _print(f"kb-report: {e}", sys.stderr)
         return e.status
     except BrokenPipeError:
         _forget_output()
@@ -59,6 +60,11 @@ def main(argv: list[str] | None = None) -> int:
 def _forget_output() -> None:
     """Keep Python from writing at its end what could not be written before."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
+    """Print what may hold text of other people's reports, without what steers a terminal."""
+    print(model.clean(text), file=stream, end=end)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -192,7 +198,7 @@ def _merge(args: argparse.Namespace) -> int:
 def _compare(args: argparse.Namespace) -> int:
     sides, problems = compare.sides_of(args.sides)
     doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
-    print(compare.text(doc))
+    _print(compare.text(doc))
     _tell(problems)
     if args.out:
         write.write_atomic(args.out / "compare.json", write.as_json(doc))
@@ -212,13 +218,13 @@ def _gate(args: argparse.Namespace) -> int:
         args.allow_mixed,
         args.partial,
     )
-    print(gate.text(found))
+    _print(gate.text(found))
     return model.BAD_INPUT if found["regressions"] else model.OK
 
 
 def _feedback(args: argparse.Namespace) -> int:
     found = feedback.document(merge.read_suite(args.source).candidate(args.name))
-    print(write.as_json(found) if args.json else feedback.markdown(found), end="")
+    _print(write.as_json(found) if args.json else feedback.markdown(found), end="")
     return model.OK
 
 
@@ -284,7 +290,7 @@ def write_kernelbench(suite: Suite, out: Path) -> int:
     for lane in sorted(lanes):
         timing = upstream.baseline_timing(suite.candidates, lane)
         if timing:
-            name = hardware.replace(" ", "_").replace("/", "_")
+            name = re.sub(r"[^\w+-]", "_", hardware)
             path = out / "timing" / name / f"baseline_time_{lane}.json"
             write.write_atomic(path, write.as_json(timing), durable=False)
             files += 1
@@ -318,7 +324,8 @@ def publish(suite: Suite, out: Path) -> int:
     _append_step_summary(summary)
     has_page = page.write_page(out / "index.html", suite, doc)
 
-    print(tables.text(doc), flush=True)
+    _print(tables.text(doc))
+    sys.stdout.flush()  # before what goes to standard error
     for note in suite.notes:
         print(f"\nnote: {model.one_line(note, 400)}")
     _tell(suite.problems)
@@ -334,8 +341,8 @@ def publish(suite: Suite, out: Path) -> int:
 
 def _tell(problems: list[Problem]) -> None:
     for p in problems:
-        text = f"bad input ({p.kind}): {p.path} {model.one_line(p.message, 400)}"
-        print(text, file=sys.stderr)
+        path, message = (model.one_line(text, 400) for text in (p.path, p.message))
+        print(f"bad input ({p.kind}): {path} {message}", file=sys.stderr)
 
 
 def _append_step_summary(summary: str) -> None:

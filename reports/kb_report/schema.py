@@ -95,7 +95,7 @@ def _check(value: Any, schema: Any, root: dict[str, Any], path: str, errors: lis
     elif isinstance(value, str):
         if len(value) < schema.get("minLength", 0):
             errors.append(f"{path}: is too short")
-        if "pattern" in schema and not re.search(schema["pattern"], value):
+        if "pattern" in schema and not _matches(schema["pattern"], value):
             errors.append(f"{path}: {_short(value)} does not match {schema['pattern']}")
     elif _TYPES["number"](value):
         if "minimum" in schema and value < schema["minimum"]:
@@ -104,6 +104,13 @@ def _check(value: Any, schema: Any, root: dict[str, Any], path: str, errors: lis
             errors.append(f"{path}: {value} is above {schema['maximum']}")
         if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
             errors.append(f"{path}: {value} is not above {schema['exclusiveMinimum']}")
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """JSON Schema's rule: $ is the end of the text; Python's matches before a last newline, too."""
+    if pattern.endswith("$"):
+        pattern = pattern[:-1] + r"\Z"
+    return re.search(pattern, text) is not None
 
 
 def _check_object(
@@ -116,7 +123,7 @@ def _check_object(
     rest = schema.get("additionalProperties", True)
     for key, item in value.items():
         if "propertyNames" in schema:
-            _check(key, schema["propertyNames"], root, f"{path}.{key}", errors)
+            _check(key, schema["propertyNames"], root, path, errors)
         if key in properties:
             _check(item, properties[key], root, f"{path}.{key}", errors)
         elif rest is False:

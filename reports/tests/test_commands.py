@@ -400,6 +400,55 @@ def test_a_damaged_report_is_no_good_input(tmp_path):
         assert e.value.problem.kind == "invalid" and "is damaged" in e.value.problem.message
 
 
+@pytest.mark.parametrize("key", ["run", "sample", "task", "lane"])
+@pytest.mark.parametrize("name", ["/tmp/kb-evil/x", "..", "a/../../x", "a\x1b[2J", "a\n", ""])
+def test_a_report_with_names_that_no_file_may_bear_is_refused(tmp_path, capsys, key, name):
+    a = suite(tmp_path / "a", {0: 1.0})
+    main(["rollup", "--build-dir", str(a.root)])
+    doc = json.loads((a.root / "reports/results.json").read_text())
+    c = doc["candidates"][0]
+    if key == "lane":
+        c["result"]["timing"]["lanes"][name] = c["result"]["timing"]["lanes"].pop("eager")
+    else:
+        for record in (c, c["result"]):
+            record[key] = name
+            record["name"] = model.candidate_name(record)
+        doc["levels"]["1"]["tasks"].append(c["task"])
+    doc["levels"]["1"]["tasks"] = sorted(set(doc["levels"]["1"]["tasks"]))
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(doc))
+    before = sorted(tmp_path.rglob("*"))
+    capsys.readouterr()
+    for command in (
+        ["merge", str(bad), "--out", str(tmp_path / "out")],
+        ["export", "google-benchmark", str(bad), "--out", str(tmp_path / "out")],
+    ):
+        assert main(command) == 2
+        err = capsys.readouterr().err
+        assert "is damaged" in err and "\x1b" not in err and len(err.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys):
+    a = suite(tmp_path / "a", {0: 1.0})
+    main(["rollup", "--build-dir", str(a.root)])
+    doc = json.loads((a.root / "reports/results.json").read_text())
+    evil = "a\x1b[2J\x9b2J\x07"
+    doc["preset"] = doc["harness"]["sha256"] = evil
+    doc["problems"] = [{"kind": "empty", "path": evil, "message": evil}]
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(doc))
+    for command in (
+        ["merge", str(bad), "--out", str(tmp_path / "out")],
+        ["compare", str(bad), str(a.root)],
+        ["compare", str(bad), str(a.root), "--allow-mixed"],
+        ["gate", str(bad), "--against", str(a.root), "--allow-mixed"],
+    ):
+        main(command)
+        shown = "".join(capsys.readouterr())
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), command
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -511,12 +511,37 @@ def test_manifest_that_repeats_itself(tmp_path):
     entry = build.add(build.levels[1][0])
     build.result(entry, "pass", 2.0)
     build.candidates.append(dict(entry))
-    build.candidates.append(entry | {"name": "seed.level1.none", "task": "none"})
+    build.candidates.append(entry | {"name": "seed.level1.999_none", "task": "999_none"})
     build.finish()
     status, doc = rollup(build)
     assert status == 1
     assert sorted(p["kind"] for p in doc["problems"]) == ["duplicate", "duplicate", "foreign"]
     assert row_of(doc)["n"] == 2 and row_of(doc)["correct"] == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("run", "../up"), ("sample", "a/b"), ("task", "001_a/../../b"), ("run", "x" * 65)],
+)
+def test_a_manifest_with_names_that_no_file_may_bear_is_refused(tmp_path, capsys, key, value):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    entry[key] = value
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 2
+    err = capsys.readouterr().err
+    assert f"candidates[0].{key}" in err and err.endswith("; configure again\n")
+
+
+def test_a_result_with_a_lane_that_no_file_may_bear_is_bad_input(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "pass", 2.0)
+    value["timing"]["lanes"]["../eager"] = value["timing"]["lanes"]["eager"]
+    build.write(entry["result"], value)
+    build.finish()
+    status, doc = rollup(build)
+    assert status == 1 and doc["problems"][0]["kind"] == "invalid"
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", '{"schema": 9}', '{"schema": 1}'])
