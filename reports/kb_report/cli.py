@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -310,7 +311,11 @@ def write_feedback(suite: Suite, out: Path) -> None:
 
 
 def publish(suite: Suite, out: Path) -> int:
-    """Write all files of a report, print its tables and path, and return the exit status."""
+    """Write all files of a report, print its tables and path, and return the exit status.
+
+    Raises ReportError, also where folders that it would replace belong to no earlier report.
+    """
+    _check_replaceable([out / "kernelbench", out / "feedback"], out / "results.json")
     doc = rollup.document(suite)
     write.write_atomic(out / "results.json", write.as_json(doc))
     write.write_atomic(out / "results.csv", write.results_csv(doc))
@@ -337,6 +342,20 @@ def publish(suite: Suite, out: Path) -> int:
     if suite.problems:
         return model.BAD_INPUT
     return model.OK if has_page else model.NO_PAGE
+
+
+def _check_replaceable(folders: list[Path], report: Path) -> None:
+    """Raise ReportError if one of the folders is there, but no report that they are part of."""
+    found = next((f for f in folders if os.path.lexists(f)), None)
+    if found is None:
+        return
+    with contextlib.suppress(FileNotFoundError, load.BadFile):
+        doc = load.read_json(report)
+        if isinstance(doc, dict) and doc.get("kind") == rollup.KIND:
+            return
+    raise ReportError(
+        f"{found} is of no earlier report and would be replaced: move it, or choose another --out"
+    )
 
 
 def _tell(problems: list[Problem]) -> None:

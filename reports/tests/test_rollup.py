@@ -163,6 +163,22 @@ def test_nothing_stays_of_candidates_that_were_removed(hand):
     assert folders[0].stat().st_mode == folders[0].parent.stat().st_mode
 
 
+@pytest.mark.parametrize("folder", ["kernelbench", "feedback"])
+@pytest.mark.parametrize("report", [None, "{", '{"kind": "another"}'])
+def test_folders_of_no_report_stay(hand, tmp_path, capsys, folder, report):
+    out = tmp_path / "out"
+    mine = out / folder / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    if report:
+        (out / "results.json").write_text(report)
+    before = sorted(out.rglob("*"))
+    assert main(["rollup", "--build-dir", str(hand.root), "--out", str(out)]) == 2
+    err = capsys.readouterr().err
+    assert f"{out / folder} is of no earlier report" in err and "choose another --out" in err
+    assert sorted(out.rglob("*")) == before and mine.read_text() == "mine"
+
+
 def test_step_summary_is_appended(hand, monkeypatch, tmp_path):
     target = tmp_path / "step.md"
     target.write_text("before\n")
