@@ -233,11 +233,18 @@ def _timer(args: argparse.Namespace) -> int:
     if ".jsonl" not in args.source.suffixes:
         print(timer.results_markdown(timer.of_results(merge.read_suite(args.source))), end="")
         return model.OK
+    lines = args.source.with_suffix("") if args.source.suffix == ".gz" else args.source
+    as_json, as_markdown = lines.with_suffix(".json"), lines.with_suffix(".md")
+    for path in (as_json, as_markdown):
+        if path.exists() and not timer.is_summary(path):
+            raise ReportError(
+                f"{path} is no summary of kb-report timer and would be replaced: move it, or "
+                f"rename {args.source.name}"
+            )
     found = timer.summary(timer.read(args.source))
     print(timer.markdown(found), end="")
-    lines = args.source.with_suffix("") if args.source.suffix == ".gz" else args.source
-    write.write_atomic(lines.with_suffix(".json"), write.as_json(found))
-    write.write_atomic(lines.with_suffix(".md"), timer.markdown(found))
+    write.write_atomic(as_json, write.as_json(found))
+    write.write_atomic(as_markdown, timer.markdown(found))
     return model.OK
 
 

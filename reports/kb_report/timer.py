@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost, metrics
+from kb_report import cost, load, metrics
 from kb_report.model import ReportError, Suite
 from kb_report.stats import percentile_90
 
@@ -84,6 +84,17 @@ def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
         }
     seconds = cost.of_phases(line["wall_seconds"] for line in lines if "wall_seconds" in line)
     return {"runs": len(lines), "lanes": lanes, "seconds": seconds}
+
+
+def is_summary(path: Path) -> bool:
+    """True for a file that `summary` or `markdown` may have made."""
+    if path.suffix == ".md":
+        return (load.read_text(path) or "").startswith("| lane |")
+    try:
+        found = load.read_json(path)
+    except (FileNotFoundError, load.BadFile):
+        return False
+    return isinstance(found, dict) and {"runs", "lanes"} <= found.keys() <= {"runs", "lanes", "seconds"}
 
 
 def _decided(runs: list[dict[str, Any]]) -> dict[str, Any]:

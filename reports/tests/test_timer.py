@@ -81,6 +81,27 @@ def test_command_writes_both_files(tmp_path, capsys, name):
     assert (tmp_path / "timer.md").read_text().startswith("| lane |")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("timer.json", '{"kind": "kb_report.results", "runs": [], "levels": {}}'),
+        ("timer.json", "[]"),
+        ("timer.json", "notes"),
+        ("timer.md", "# Notes"),
+    ],
+)
+def test_only_an_earlier_summary_is_replaced(tmp_path, capsys, name, text):
+    lines, other = tmp_path / "timer.jsonl", tmp_path / name
+    lines.write_text("".join(json.dumps(each) + "\n" for each in LINES))
+    other.write_text(text)
+    assert cli.main(["timer", str(lines)]) == 2
+    assert f"{other} is no summary of kb-report timer" in capsys.readouterr().err
+    assert other.read_text() == text and len(list(tmp_path.iterdir())) == 2
+    other.unlink()
+    assert cli.main(["timer", str(lines)]) == 0
+    assert cli.main(["timer", str(lines)]) == 0, "its own summary is replaced"
+
+
 def test_a_compressed_file_that_is_cut_short(tmp_path):
     path = tmp_path / "timer.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}" * 1000)[:-9])
