@@ -48,6 +48,20 @@ def _finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def parse(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError and RecursionError.
+
+    NaN and Infinity are no JSON; as null they meet the schema's rules. So do numbers that no double
+    holds.
+    """
+    return json.loads(
+        text,
+        parse_constant=lambda _: None,
+        parse_float=_finite,
+        parse_int=lambda s: int(s) if len(s) <= 20 else _finite(s),
+    )
+
+
 def read_json(path: Path) -> Any:
     """Parse a JSON file, compressed if its name ends in .gz.
 
@@ -75,14 +89,7 @@ def read_json(path: Path) -> Any:
     if not text.strip():
         raise BadFile("empty", "is empty")
     try:
-        # NaN and Infinity are no JSON; as null they meet the schema's rules. So do numbers that
-        # no double holds.
-        return json.loads(
-            text,
-            parse_constant=lambda _: None,
-            parse_float=_finite,
-            parse_int=lambda s: int(s) if len(s) <= 20 else _finite(s),
-        )
+        return parse(text)
     except json.JSONDecodeError as e:
         if e.pos >= len(text.rstrip()) or e.msg.startswith("Unterminated string"):
             raise BadFile("truncated", "ends in the middle (truncated)") from None

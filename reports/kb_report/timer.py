@@ -13,7 +13,6 @@ anew; and more of one side's units than the other's that its own events do not h
 from __future__ import annotations
 
 import gzip
-import json
 import math
 import statistics
 import zlib
@@ -22,7 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost, load, metrics
+from kb_report import cost, load, metrics, schema
 from kb_report.model import ReportError, Suite
 from kb_report.stats import percentile_90
 
@@ -44,17 +43,24 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise ReportError(f"{path} is damaged: copy it again, or measure again") from None
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
-        try:
-            record = json.loads(line)
-            record["candidate"], record["identical"], record["lanes"]
-        except (ValueError, TypeError, KeyError):
+        record = _record(line)
+        if record is None:
             raise ReportError(
                 f"{path}:{number} is no line of tools/measure-timing; remove it or measure again"
-            ) from None
+            )
         lines.append(record)
     if not lines:
         raise ReportError(f"{path} is empty: run tools/measure-timing first")
     return lines
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    """What a line says, None if it is none of tools/measure-timing."""
+    try:
+        record = load.parse(line)
+    except (ValueError, RecursionError):
+        return None
+    return None if schema.check(record, "measurement") else record
 
 
 def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
@@ -94,7 +100,7 @@ def is_summary(path: Path) -> bool:
         found = load.read_json(path)
     except (FileNotFoundError, load.BadFile):
         return False
-    return isinstance(found, dict) and {"runs", "lanes"} <= found.keys() <= {"runs", "lanes", "seconds"}
+    return isinstance(found, dict) and {"runs", "lanes"} <= set(found) and "kind" not in found
 
 
 def _decided(runs: list[dict[str, Any]]) -> dict[str, Any]:

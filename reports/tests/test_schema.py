@@ -9,7 +9,16 @@ from kb_report.load import load_build_dir
 from kb_report.model import task_facts
 from synthetic import FACTS, BuildDir, full_suite
 
-SCHEMAS = ("manifest", "env", "result", "results", "validity")
+SCHEMAS = ("manifest", "env", "result", "results", "validity", "measurement")
+
+MEASUREMENT = {
+    "candidate": "seed.level1.019_relu",
+    "identical": False,
+    "reference": True,
+    "gpu": "GPU-0",
+    "lanes": {"eager": {"speedup": 1.0, "ci_lo": 0.9, "ci_hi": 1.1, "verdict": "UNDECIDED"}},
+    "wall_seconds": {"start": 0.5},
+}
 
 
 def validator(name):
@@ -31,6 +40,7 @@ def documents(tmp_path_factory):
         "result": results,
         "results": [json.loads(json.dumps(rollup.document(load_build_dir(build.root))))],
         "validity": [json.loads(p.read_text()) for p in build.path("validity").glob("*.json")],
+        "measurement": [MEASUREMENT],
     }
 
 
@@ -45,9 +55,8 @@ def test_jsonschema_agrees(documents, name, tmp_path):
     check = validator(name)
     for value in documents[name][:20]:
         assert not list(check.iter_errors(value))
-    small = dict(
-        zip(("manifest", "env", "result", "validity", "results"), small_documents(tmp_path))
-    )
+    names = ("manifest", "env", "result", "validity", "results")
+    small = dict(zip(names, small_documents(tmp_path))) | {"measurement": MEASUREMENT}
     values = documents["result"][:3] if name == "result" else [small[name]]
     for value in values:
         for broken in mutations(value):

@@ -112,12 +112,49 @@ def test_a_compressed_file_that_is_cut_short(tmp_path):
         timer.read(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"candidate": "x"}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"candidate": "x"}', "[" * 100_000])
 def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "timer.jsonl"
     path.write_text(text)
     with pytest.raises(ReportError, match="timer"):
         timer.read(path)
+
+
+EAGER = {"speedup": 1.0, "verdict": "WIN", "ci_lo": 0.9, "ci_hi": 1.1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"candidate": "019_relu"},
+        {"candidate": None},
+        {"lanes": None},
+        {"lanes": {"eager": None}},
+        {"wall_seconds": {"start": None}},
+        {"reference": True},
+        *(
+            {"reference": True, "gpu": "A", "lanes": {"eager": {**EAGER, **wrong}}}
+            for wrong in (
+                {"speedup": 0},
+                {"speedup": -1.0},
+                {"speedup": math.nan},
+                {"speedup": None},
+                {"verdict": "GREAT"},
+                {"ci_lo": None},
+            )
+        ),
+        *(
+            {"reference": True, "gpu": "A", "lanes": {"eager": {k: EAGER[k] for k in keys}}}
+            for keys in (("speedup",), ("verdict",), ("speedup", "verdict", "ci_lo"))
+        ),
+    ],
+)
+def test_a_line_that_lacks_what_is_summed_up_is_named(tmp_path, capsys, change):
+    path = tmp_path / "timer.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in [LINES[0], LINES[0] | change]))
+    assert cli.main(["timer", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"kb-report: {path}:2 is no line of tools/measure-timing; remove it")
 
 
 def timed(tmp_path, lanes, backend="cuda"):
