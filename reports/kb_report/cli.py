@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         help="probability of a false alarm over all candidates (default: %(default)s)",
     )  # fmt: skip
     p.add_argument(
-        "--partial", action="store_true", help="ignore candidates that were not judged now"
+        "--partial", action="store_true", help="ignore candidates that were not judged or timed now"
     )
     p.add_argument("--allow-mixed", action="store_true", help="gate across what differs")
     p.set_defaults(run=_gate)

@@ -21,14 +21,20 @@ def gate(
 ) -> dict[str, Any]:
     """Compare candidate by candidate; `regressions` is empty if the gate is open.
 
-    A candidate regresses if it passed and no longer does, or if its speed-up fell by more than
-    `tolerance` (a share) with a Holm-adjusted one-sided p-value below `alpha`. Raises ReportError
-    with status REFUSED if machine, harness or tasks differ.
+    A candidate regresses if it passed and no longer does, if it had a time in the lane and has none
+    now, or if its speed-up fell by more than `tolerance` (a share) with a Holm-adjusted one-sided
+    p-value below `alpha`. partial: what was not judged or timed now is no regression.
+
+    Raises ReportError where nothing can be compared, with status REFUSED if machine, harness or
+    tasks differ.
     """
     merge.require_lane([base, current], lane)
     reasons = merge.differences([base, current], ["base", "current"], same_machine=True)
     if reasons and not allow_mixed:
-        raise ReportError(f"refused to gate: {'; '.join(reasons)}", REFUSED)
+        raise ReportError(
+            f"refused to gate: {'; '.join(reasons)}. --allow-mixed does it all the same", REFUSED
+        )
+    _require_something(base, current, partial)
     now = {c["name"]: c for c in current.candidates}
     lost: list[dict[str, Any]] = []
     slower: list[dict[str, Any]] = []
@@ -47,6 +53,8 @@ def gate(
         if row is not None:
             timed += 1
             slower.append(row)
+        elif not partial and metrics.outcome(before, lane).speedup is not None:
+            lost.append({"name": before["name"], "now": f"without a time in lane {lane}"})
     for row, p in zip(slower, stats.holm([r["p_value"] for r in slower])):
         row["p_adjusted"] = p
     significant = [r for r in slower if r["p_adjusted"] < alpha]
@@ -60,6 +68,19 @@ def gate(
         "slower": sorted(significant, key=lambda r: r["ratio"]),
         "regressions": len(lost) + len(significant),
     }
+
+
+def _require_something(base: Suite, current: Suite, partial: bool) -> None:
+    """Raise ReportError where the gate would be open because nothing can close it.
+
+    In a partial report it is enough that something was judged that the base names: it may be just
+    what failed before.
+    """
+    if not any(metrics.outcome(c).correct for c in base.candidates):
+        raise ReportError("there is nothing to gate: no candidate of the base passed")
+    names = {c["name"] for c in base.candidates}
+    if partial and not any(c["name"] in names and c["state"] == JUDGED for c in current.candidates):
+        raise ReportError("there is nothing to gate: no candidate of the base was judged now")
 
 
 def _now(record: dict[str, Any] | None) -> str:

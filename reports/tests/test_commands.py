@@ -535,13 +535,17 @@ def test_report_survives_the_round_trip(tmp_path):
         ({0: 1.5}, {0: "incorrect"}, 1, "now incorrect"),
         ({0: 1.5}, {}, 1, "now not provided"),
         ({0: 1.5}, {0: None}, 1, "not judged (no result)"),
-        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, 0, "no significant"),
+        ({0: 1.5, 1: "incorrect"}, {0: 1.5, 1: 1.0}, 0, "no significant"),
+        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, 2, "no candidate of the base passed"),
+        ({}, {0: 1.0}, 2, "no candidate of the base passed"),
+        ({0: 1.5, 1: 1.5}, {0: 1.5, 1: "pass"}, 1, "now without a time in lane eager"),
+        ({0: "pass"}, {0: 1.5}, 0, "0 of them have times in both"),
     ],
 )
 def test_gate(tmp_path, capsys, before, after, status, word):
     a, b = suite(tmp_path / "a", before), suite(tmp_path / "b", after)
     assert main(["gate", str(b.root), "--against", str(a.root)]) == status
-    assert word in capsys.readouterr().out
+    assert word in "".join(capsys.readouterr())
 
 
 def test_gate_needs_significance(tmp_path):
@@ -557,7 +561,23 @@ def test_gate_partial_and_refusal(tmp_path, capsys):
     c = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
     assert main(["gate", str(b.root), "--against", str(a.root), "--partial"]) == 0
     assert main(["gate", str(c.root), "--against", str(a.root)]) == 3
-    assert "different machines" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "different machines" in err and "--allow-mixed does it all the same" in err
+
+
+@pytest.mark.parametrize(
+    ("after", "status", "word"),
+    [
+        ({0: "pass"}, 0, "1 candidates passed before, 0 of them have times in both"),
+        ({1: 1.5}, 0, "0 candidates passed before"),  # it failed before, and the base names it
+        ({2: 1.5}, 2, "no candidate of the base was judged now"),
+        ({0: None}, 2, "no candidate of the base was judged now"),
+    ],
+)
+def test_a_partial_gate_is_open_only_if_something_was_judged(tmp_path, capsys, after, status, word):
+    a, b = suite(tmp_path / "a", {0: 1.5, 1: "incorrect"}), suite(tmp_path / "b", after)
+    assert main(["gate", str(b.root), "--against", str(a.root), "--partial"]) == status
+    assert word in "".join(capsys.readouterr())
 
 
 # feedback

@@ -408,7 +408,7 @@ def test_built_only_is_not_judged(tmp_path, capsys):
     assert "not judged" in (reports / f"feedback/seed/level1/{entry['task']}.md").read_text()
     assert "not judged (only built)" in (reports / "index.html").read_text()
     results = str(reports / "results.json")
-    assert main(["gate", results, "--against", results]) == 0
+    assert main(["gate", results, "--against", results]) == 2, "nothing passed before"
 
 
 GOOD = object()
