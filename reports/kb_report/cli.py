@@ -182,6 +182,17 @@ def _picture(text: str) -> Path:
     return path
 
 
+def _read(path: Path) -> Suite:
+    """The suite of a path; what is bad in it is told on standard error. Raises ReportError."""
+    suite = merge.read_suite(path)
+    _tell(suite.problems)
+    return suite
+
+
+def _status(*suites: Suite) -> int:
+    return model.BAD_INPUT if any(suite.problems for suite in suites) else model.OK
+
+
 def _rollup(args: argparse.Namespace) -> int:
     suite = load.load_build_dir(args.build_dir)
     upstream.add_baselines(suite, args.baseline)
@@ -210,29 +221,26 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _gate(args: argparse.Namespace) -> int:
+    base, current = _read(args.against), _read(args.current)
     found = gate.gate(
-        merge.read_suite(args.against),
-        merge.read_suite(args.current),
-        args.tolerance,
-        args.alpha,
-        args.lane,
-        args.allow_mixed,
-        args.partial,
+        base, current, args.tolerance, args.alpha, args.lane, args.allow_mixed, args.partial
     )
     _print(gate.text(found))
-    return model.BAD_INPUT if found["regressions"] else model.OK
+    return model.BAD_INPUT if found["regressions"] else _status(base, current)
 
 
 def _feedback(args: argparse.Namespace) -> int:
-    found = feedback.document(merge.read_suite(args.source).candidate(args.name))
+    suite = _read(args.source)
+    found = feedback.document(suite.candidate(args.name))
     _print(write.as_json(found) if args.json else feedback.markdown(found), end="")
-    return model.OK
+    return _status(suite)
 
 
 def _timer(args: argparse.Namespace) -> int:
     if ".jsonl" not in args.source.suffixes:
-        print(timer.results_markdown(timer.of_results(merge.read_suite(args.source))), end="")
-        return model.OK
+        suite = _read(args.source)
+        print(timer.results_markdown(timer.of_results(suite)), end="")
+        return _status(suite)
     lines = args.source.with_suffix("") if args.source.suffix == ".gz" else args.source
     as_json, as_markdown = lines.with_suffix(".json"), lines.with_suffix(".md")
     for path in (as_json, as_markdown):
@@ -249,7 +257,7 @@ def _timer(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    suite = merge.read_suite(args.source)
+    suite = _read(args.source)
     if args.format == "kernelbench":
         files = write_kernelbench(suite, args.out)
     else:
@@ -260,14 +268,14 @@ def _export(args: argparse.Namespace) -> int:
                 write.write_atomic(args.out / f"{c['name']}.json", write.as_json(value))
                 files += 1
     print(f"{files} file(s) in {args.out}")
-    return model.OK
+    return _status(suite)
 
 
 def _screenshot(args: argparse.Namespace) -> int:
-    suite = merge.read_suite(args.source)
+    suite = _read(args.source)
     for path in screenshot.take(suite, args.out, args.size, args.candidate):
         print(path)
-    return model.OK
+    return _status(suite)
 
 
 def write_kernelbench(suite: Suite, out: Path) -> int:

@@ -48,11 +48,12 @@ class Side:
 def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
     """Sides named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    A path that cannot be used is named in the second list. Raises ReportError, also if fewer than
+    The second list names paths that cannot be used, and what the others left out. Raises ReportError, also if fewer than
     two sides are left.
     """
     sides: list[Side] = []
     suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
+    problems += dict.fromkeys(p for suite in suites.values() for p in suite.problems)
     for argument in arguments:
         path, _, choice = argument.partition("#")
         suite = suites.get(str(Path(path)))

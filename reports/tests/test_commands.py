@@ -380,6 +380,30 @@ def test_merge_and_compare_leave_out_what_is_bad(tmp_path, capsys, text, kind):
     assert not (tmp_path / "none").exists()
 
 
+def test_every_command_names_what_was_left_out_of_its_input(tmp_path, capsys):
+    build = suite(tmp_path / "a", {0: 1.0, 1: 2.0})
+    build.write(build.candidates[1]["result"], "")
+    root, name, out = str(build.root), build.candidates[0]["name"], str(tmp_path / "out")
+    assert main(["rollup", "--build-dir", root]) == 1
+    capsys.readouterr()
+    commands = [
+        ["gate", "SOURCE", "--against", "SOURCE"],
+        ["compare", "SOURCE", "SOURCE", "--out", out],
+        ["feedback", "SOURCE", name],
+        ["export", "kernelbench", "SOURCE", "--out", out],
+        ["export", "google-benchmark", "SOURCE", "--out", out],
+    ]
+    if chromium.find() is not None:
+        commands.append(["screenshot", "SOURCE", "--out", f"{out}/x.png"])
+    for source in (root, f"{root}/reports/results.json"):
+        for command in commands:
+            assert main([source if x == "SOURCE" else x for x in command]) == 1, command
+            err = capsys.readouterr().err
+            assert f"bad input (empty): {build.candidates[1]['result']} is empty" in err, command
+    doc = json.loads((tmp_path / "out/compare.json").read_text())
+    assert [p["kind"] for p in doc["problems"]] == ["empty"]
+
+
 def test_a_damaged_report_is_no_good_input(tmp_path):
     a = suite(tmp_path / "a", {0: 1.0})
     main(["rollup", "--build-dir", str(a.root)])
