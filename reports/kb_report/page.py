@@ -103,7 +103,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         script_hash=f"sha256-{digest}",
         title=_title(doc),
         where=machine_name(doc["machine"]),
-        functional=all(lv["functional"] for r in doc["runs"] for lv in r["levels"]),
+        functional=write.all_functional(doc),
         ps=[f"{p:g}" for p in THRESHOLDS],
         lane=PRIMARY_LANE,
         speed_words=SPEED_WORDS,

@@ -203,6 +203,12 @@ def escape_markdown(text: str | None, limit: int = 160) -> str:
     return flat
 
 
+def all_functional(doc: dict[str, Any]) -> bool:
+    """True if no table of the report can have a time of a GPU."""
+    levels = [level["functional"] for run in doc["runs"] for level in run["levels"]]
+    return all(levels) if levels else doc["functional"]
+
+
 def summary_md(doc: dict[str, Any]) -> str:
     """The report as Markdown, for a pull request or a CI summary page."""
     where = escape_markdown(machine_name(doc["machine"]))
@@ -213,7 +219,7 @@ def summary_md(doc: dict[str, Any]) -> str:
         f"{escape_markdown(str(doc['harness'].get('version') or 'unknown'))}",
         "",
     ]
-    functional = all(lv["functional"] for r in doc["runs"] for lv in r["levels"])
+    functional = all_functional(doc)
     ps = [f"{p:g}" for p in THRESHOLDS]
     speeds = ["fast<sub>0</sub>"]
     if not functional:

@@ -250,6 +250,38 @@ def test_what_was_not_judged_has_no_share(tmp_path):
     assert "none of 4 tasks has a verdict" in text and 'class="lanes"' not in text
 
 
+@pytest.mark.parametrize(
+    ("samples_are", "card", "what"),
+    [
+        (None, "25<small> %</small>", "correct: pass@1, mean of 2 samples; pass@2 50 %"),
+        ("turns", "50<small> %", "correct: fast<sub>0</sub>, 2 of 4 (turn s2)"),
+    ],
+)
+def test_a_card_and_its_groups_name_the_samples_that_they_show(tmp_path, samples_are, card, what):
+    build = BuildDir(tmp_path / "cpu", backend="cpu")
+    build.runs["m"] = {"samples_are": samples_are}
+    for task in build.levels[1]:
+        build.result(build.add(task, run="m", sample="s1"), "incorrect")
+    for task, verdict in zip(build.levels[1], ("pass", "pass", "incorrect", "timeout")):
+        build.result(build.add(task, run="m", sample="s2"), verdict)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / "reports/index.html").read_text()
+    assert f'<p class="big">{card}' in text and what in text
+    assert "<caption>m s2: by category" in text
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_an_empty_report_is_that_of_its_backend(tmp_path, backend):
+    build = BuildDir(tmp_path / "h200", backend=backend)
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    reports = build.root / "reports"
+    without = backend == "cpu"
+    assert ("was made without a GPU" in (reports / "index.html").read_text()) == without
+    assert ("not a GPU measurement" in (reports / "summary.md").read_text()) == without
+
+
 def test_cpu_page_shows_no_speed(tmp_path):
     build = full_suite(tmp_path / "cpu", backend="cpu")
     build.finish()
