@@ -37,6 +37,10 @@ class Side:
         found = sorted({c["machine"] for c in self.records.values() if c["machine"]})
         return " + ".join(found) or "unknown machine"
 
+    def enters(self, level: int) -> bool:
+        """True if it has a candidate for a task of the level."""
+        return any(key[0] == level for key in self.records)
+
     def outcome(self, key: tuple[int, str], lane: str) -> Outcome:
         """What this side says about a task; a failed outcome where it has no candidate."""
         record = self.records.get(key)
@@ -179,9 +183,7 @@ def compare(
             REFUSED,
         )
     machines = [s.machine for s in sides]
-    levels = sorted(
-        {lv for s in sides for lv in s.suite.levels if any(k[0] == lv for k in s.records)}
-    )
+    levels = sorted({lv for s in sides for lv in s.suite.levels if s.enters(lv)})
     return {
         "schema": 1,
         "kind": "kb_report.comparison",
@@ -206,8 +208,11 @@ def _tasks(sides: list[Side], level: int) -> list[str]:
     return sorted({t for s in sides for t in s.suite.levels.get(level, [])})
 
 
-def _level(sides: list[Side], level: int, lane: str) -> dict[str, Any]:
-    tasks = _tasks(sides, level)
+def _level(every: list[Side], level: int, lane: str) -> dict[str, Any]:
+    """A level's numbers of the sides that enter it: those of a side that does not would be of a
+    run that failed everywhere."""
+    tasks = _tasks(every, level)
+    sides = [s for s in every if s.enters(level)]
     n = len(tasks)
     outcomes = [[s.outcome((level, t), lane) for t in tasks] for s in sides]
     functional = all(s.suite.backend != "cuda" for s in sides)
@@ -226,6 +231,7 @@ def _level(sides: list[Side], level: int, lane: str) -> dict[str, Any]:
         "level": level,
         "n": n,
         "functional": functional,
+        "without_candidates": [s.label for s in every if not s.enters(level)],
         "sides": summaries,
         "pairs": [
             _pair(sides[a], sides[b], outcomes[a], outcomes[b], level, lane, functional)
@@ -374,7 +380,9 @@ def _run_ranks(sides: list[Side], levels: list[int], lane: str) -> list[dict[str
     for level in levels:
         tasks = _tasks(sides, level)
         for machine in machines:
-            here = [s for s in sides if s.machine == machine]
+            here = [s for s in sides if s.machine == machine and s.enters(level)]
+            if not here:
+                continue
             wins = [sum(s.outcome((level, t), lane).wins(1) for t in tasks) for s in here]
             ranked = zip(here, stats.ranks(wins), wins)
             found.append(
@@ -407,6 +415,7 @@ def text(doc: dict[str, Any]) -> str:
                 cells.append(tables.number(s["geo_mean_speedup_correct"]))
             rows.append([*cells, str(s["rank"])])
         lines.append(tables.grid(rows))
+        lines += [f"  {label}: no candidates" for label in level["without_candidates"]]
         for pair in level["pairs"]:
             lines += _pair_text(pair)
         for run, spread in (level["spread"] or {}).items():
@@ -518,6 +527,7 @@ def _level_markdown(level: dict[str, Any]) -> list[str]:
             cells += [tables.number(s["fast_p"][f"{p:g}"]["value"]) for p in THRESHOLDS[1:]]
             cells.append(tables.number(s["geo_mean_speedup_correct"]))
         lines.append("| " + " | ".join([*cells, str(s["rank"])]) + " |")
+    lines += [f"\n{esc(label)}: no candidates" for label in level["without_candidates"]]
     lines += [f"\n{esc(_spread_text(run, x), 400)}" for run, x in (level["spread"] or {}).items()]
     for pair in level["pairs"]:
         lines += ["", *_pair_markdown(pair)]

@@ -163,6 +163,27 @@ def test_compare_names_one_run_and_sample(tmp_path, capsys):
     assert main(["compare", f"{root}#m/s0"]) == 2
 
 
+def test_a_level_that_a_run_does_not_enter_is_no_defeat(tmp_path, capsys):
+    builds = []
+    for name, entered in (("a", (1,)), ("b", (1, 2)), ("c", (2,))):
+        build = BuildDir(tmp_path / name, levels={1: tasks_of(1, 6), 2: tasks_of(2, 6)})
+        for level in entered:
+            for task in build.levels[level]:
+                build.result(build.add(task, level, run=name), "pass", 1.5)
+        builds.append(str(build.finish()))
+    out = tmp_path / "out"
+    assert main(["compare", *builds, "--out", str(out)]) == 0
+    one, two = json.loads((out / "compare.json").read_text())["levels"]
+    assert one["without_candidates"] == ["c"] and two["without_candidates"] == ["a"]
+    assert [(s["label"], s["rank"]) for s in one["sides"]] == [("a", 1), ("b", 1)]
+    assert [(p["a"], p["b"]) for p in one["pairs"]] == [("a", "b")]
+    assert [(p["a"], p["b"]) for p in two["pairs"]] == [("b", "c")]
+    texts = [capsys.readouterr().out]
+    texts += [(out / f"compare.{suffix}").read_text() for suffix in ("md", "html")]
+    for text in texts:
+        assert text.count(": no candidates") == 2
+
+
 def change_env(build, **changes):
     env = json.loads(build.path("env.json").read_text()) | changes
     build.write("env.json", env)
