@@ -319,10 +319,11 @@ def _pair(
 
 
 def _geo_mean(ratios: list[float]) -> dict[str, Any] | None:
-    """Geometric mean with its interval, whose limits are None for a single ratio."""
+    """Geometric mean with its interval, whose limits are None for too few ratios."""
     if not ratios:
         return None
-    lo, hi = stats.geo_mean_interval(ratios) or (None, None)
+    enough = len(ratios) >= metrics.ENOUGH_FOR_INTERVAL
+    lo, hi = (enough and stats.geo_mean_interval(ratios)) or (None, None)
     return {"value": metrics.geo_mean(ratios), "lo": lo, "hi": hi}
 
 

@@ -184,6 +184,19 @@ def test_a_level_that_a_run_does_not_enter_is_no_defeat(tmp_path, capsys):
         assert text.count(": no candidates") == 2
 
 
+@pytest.mark.parametrize(("count", "has_interval"), [(4, False), (5, True)])
+def test_the_mean_of_few_ratios_has_no_interval(tmp_path, count, has_interval):
+    builds = [
+        suite(tmp_path / name, {i: factor * (1 + i / 10) for i in range(count)})
+        for name, factor in (("a", 1.0), ("b", 1.1))
+    ]
+    out = tmp_path / "out"
+    assert main(["compare", *(str(b.root) for b in builds), "--out", str(out)]) == 0
+    mean = json.loads((out / "compare.json").read_text())["levels"][0]["pairs"][0]["geo_mean_ratio"]
+    assert mean["value"] == pytest.approx(1.1)
+    assert (mean["lo"] is not None, mean["hi"] is not None) == (has_interval, has_interval)
+
+
 def change_env(build, **changes):
     env = json.loads(build.path("env.json").read_text()) | changes
     build.write("env.json", env)
