@@ -67,9 +67,7 @@ def summary(lines: list[dict[str, Any]]) -> dict[str, Any]:
     """Per lane: A/A runs over all tasks, what became of each known slow-down, and how far
     estimates of the same kernel against its reference lie apart on one GPU.
 
-    The coefficient of variation is that of one task's estimates over its processes, with n - 1;
-    percentiles are over tasks. `covered` is the share of intervals that hold the mean of the other
-    processes' estimates.
+    docs/metrics.md defines the coefficients of variation and `covered`.
     """
     lanes: dict[str, Any] = {}
     for lane in sorted({name for line in lines for name in line["lanes"]}):
@@ -132,14 +130,25 @@ def _repeated(groups: dict[tuple[str, str], list[dict[str, Any]]]) -> dict[str, 
         for run, own in zip(runs, logs, strict=True):
             if len(runs) == 1:
                 continue
-            others = math.exp((sum(logs) - own) / (len(runs) - 1))
-            covered.append(run["ci_lo"] <= others <= run["ci_hi"])
+            covered.append(_holds(run, (sum(logs) - own) / (len(runs) - 1), len(runs) - 1))
     return {
         "tasks": len({candidate.rsplit(".level", 1)[1] for candidate, _ in groups}),
         **_decided([run for runs in groups.values() for run in runs]),
         **_variations(groups.values()),
         "covered": statistics.fmean(covered) if covered else None,
     }
+
+
+def _holds(run: dict[str, Any], others: float, count: int) -> bool:
+    """True if an interval, widened by the error of the mean of `count` others, holds that mean.
+
+    others: the mean of ln(speed-up). All are taken to be equally exact.
+    """
+    own = math.log(run["speedup"])
+    limit = run["ci_lo"] if others < own else run["ci_hi"]
+    if not limit:
+        return True  # too few blocks for a limit
+    return abs(others - own) <= math.sqrt(1 + 1 / count) * abs(math.log(limit) - own)
 
 
 def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:

@@ -70,6 +70,30 @@ def test_estimates_of_one_kernel_on_one_gpu():
     assert "| eager | repeated | 1 | 3 | 3 |" in timer.markdown(timer.summary(lines))
 
 
+@pytest.mark.parametrize(
+    ("speedups", "low", "high", "covered"),
+    [
+        # A difference of two estimates scatters sqrt(2) times as much as one of them.
+        ((1.0, math.exp(0.013)), math.exp(-0.01), math.exp(0.01), 1.0),
+        ((1.0, math.exp(0.015)), math.exp(-0.01), math.exp(0.01), 0.0),
+        # The mean of two others: sqrt(3 / 2); 1.0 and the last are 0.012 and 0.006 off it.
+        ((1.0, math.exp(0.012), math.exp(0.012)), math.exp(-0.01), math.exp(0.01), 1.0),
+        ((1.0, math.exp(0.013), math.exp(0.013)), math.exp(-0.01), math.exp(0.01), 2 / 3),
+        ((1.0, 2.0), 0, None, 1.0),
+    ],
+)
+def test_the_mean_of_the_others_has_an_error_too(speedups, low, high, covered):
+    lines = [
+        line("seed.level1.019_relu", s, "WIN", identical=False) | {"reference": True, "gpu": "A"}
+        for s in speedups
+    ]
+    for each, s in zip(lines, speedups, strict=True):
+        limits = {"ci_lo": low * s, "ci_hi": high and high * s}
+        each["lanes"]["eager"] |= limits
+    found = timer.summary(lines)["lanes"]["eager"]["repeated"]
+    assert found["covered"] == pytest.approx(covered)
+
+
 @pytest.mark.parametrize("name", ["timer.jsonl", "timer.jsonl.gz"])
 def test_command_writes_both_files(tmp_path, capsys, name):
     path = tmp_path / name
