@@ -158,7 +158,7 @@ def markdown(found: dict[str, Any]) -> str:
                 )
         lines.append("")
     lines += _speed(found)
-    return "\n".join(lines).rstrip() + "\n"
+    return clean("\n".join(lines)).rstrip() + "\n"
 
 
 def _speed(found: dict[str, Any]) -> list[str]:

@@ -233,12 +233,20 @@ def machine_name(machine: dict[str, Any] | None) -> str:
     return gpu.get("name") or host.get("cpu") or "unknown machine"
 
 
+_STEERING = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
 def clean(text: str | None) -> str:
-    """Text that came from a candidate or its compiler, without control characters."""
+    """Text that came from a candidate or its compiler, without control characters.
+
+    Nor those that turn the direction of what follows, so that it reads other than it is.
+    """
     if not text:
         return ""
     text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text.replace("\r\n", "\n"))
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+    return _STEERING.sub("\ufffd", text)
 
 
 def one_line(text: str | None, limit: int = 200) -> str:

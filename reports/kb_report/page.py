@@ -59,6 +59,7 @@ def environment() -> Any:
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
+        finalize=lambda v: clean(v) if type(v) is str else v,  # not of our own markup
         undefined=jinja2.ChainableUndefined,  # most members of a result are optional
         trim_blocks=True,
         lstrip_blocks=True,

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -194,13 +195,19 @@ def lane_ms(record: dict[str, Any], lane: str = PRIMARY_LANE) -> float | None:
     return lanes[lane]["candidate_ms"] if lane in lanes else None
 
 
+_ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
+
+
 def escape_markdown(text: str | None, limit: int = 160) -> str:
-    """Untrusted text for a Markdown table cell."""
+    """Untrusted text for a Markdown table cell: no markup, no mathematics, no links."""
     flat = one_line(text, limit)
     flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    for char in "\\`*_[]|~#!@":
+    for char in "\\`*_[]|~#!$":
         flat = flat.replace(char, "\\" + char)
-    return flat
+    # GitHub makes links of bare addresses. It looks for those of mail, and for @names, after it has
+    # taken backslashes away; a word joiner has no width.
+    flat = flat.replace("@", "@\u2060")
+    return _ADDRESS.sub(lambda m: re.sub(r"([:.])", r"\\\1", m[0]), flat)
 
 
 def all_functional(doc: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from kb_report import metrics, model, schema
 from kb_report.cli import main
 from kb_report.rollup import suite_of
-from synthetic import BuildDir, sha, tasks_of
+from synthetic import BuildDir, details, sha, tasks_of
 
 
 def rollup(build, *more):
@@ -651,3 +651,25 @@ def test_hostile_text_stays_text(tmp_path, capsys):
     rows = list(csv.DictReader((reports / "results.csv").open()))
     assert rows[0]["evidence"].startswith("'=cmd")
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_text_of_a_candidate_makes_no_link_and_turns_no_direction(tmp_path, capsys):
+    evil = "https://a.example HTTP://b.example www.c.example d@e.example $x$ \u202eeslaf\u2066"
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "incorrect", evidence=evil)
+    value["correctness"]["worst"] |= {"output": "y\u202e", "reason": "\u2067value"}
+    build.write(entry["result"], value)
+    build.finish()
+    assert rollup(build)[0] == 0
+    assert main(["feedback", str(build.root), entry["name"]]) == 0
+    reports = build.root / "reports"
+    summary = (reports / "summary.md").read_text()
+    assert "https\\://a.example HTTP\\://b.example www\\.c.example d@\u2060e.example" in summary
+    assert "\\$x\\$" in summary
+    page = reports / "index.html"
+    for text in (
+        summary, page.read_text(), details(page)[entry["name"]], capsys.readouterr().out,
+        (reports / f"feedback/seed/level1/{entry['task']}.md").read_text(),
+    ):  # fmt: skip
+        assert not re.search("[\u202a-\u202e\u2066-\u2069]", text)
