@@ -260,6 +260,12 @@ def _export(args: argparse.Namespace) -> int:
     suite = _read(args.source)
     if args.format == "kernelbench":
         files = write_kernelbench(suite, args.out)
+        scaled = upstream.timed_at_other_sizes(suite.candidates)
+        if scaled:
+            print(
+                f"not in timing/, timed at other sizes than upstream's: {len(scaled)} "
+                f"candidate(s): {tables.names(scaled)}"
+            )
     else:
         files = 0
         for c in suite.candidates:

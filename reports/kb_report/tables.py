@@ -130,6 +130,8 @@ def _timing_lines(row: dict[str, Any], prefix: str) -> list[str]:
             f"fast_{p}_point {number(base['fast_p_point'][p])}" for p in ("1", "1.5", "2")
         )
         missing = f"; {len(base['missing'])} task(s) missing in it" if base["missing"] else ""
+        if base["other_sizes"]:
+            missing += f"; timed at other sizes, left out: {names(base['other_sizes'])}"
         where = f" ({base['hardware']})" if base["hardware"] else ""
         lines.append(f"{prefix}against {base['name']}{where}: {shown}{missing}")
     return lines

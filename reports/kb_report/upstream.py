@@ -80,32 +80,45 @@ def _mean(stats: Any) -> float | None:
     return float(mean) if number and math.isfinite(mean) and mean > 0 else None
 
 
+def at_full_sizes(record: dict[str, Any]) -> bool:
+    """True if a candidate was timed at upstream's sizes; scaled ones are called full@24g, say."""
+    return (record["result"].get("timing") or {}).get("sizes") == "full"
+
+
 def row(
     baseline: dict[str, Any], level: int, tasks: list[str], records: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Upstream's point metrics of one sample against a baseline measured elsewhere.
 
-    Tasks that the baseline lacks are named and stay in N as not faster.
+    Tasks that the baseline lacks, or that were timed at other sizes than upstream's, are named and
+    stay in N as not faster.
     """
     times = baseline["ms"].get(level, {})
     speedups: dict[str, float] = {}
+    other_sizes: list[str] = []
     for c in records:
         ms, reference = write.lane_ms(c), times.get(task_number(c["task"]) or -1)
-        if ms and reference:
+        if not (ms and reference):
+            continue
+        if at_full_sizes(c):
             speedups[c["task"]] = reference / ms
+        else:
+            other_sizes.append(c["task"])
     n = len(tasks)
     values = list(speedups.values())
+    points = {f"{p:g}": metrics.share(sum(s > p for s in values), n) for p in metrics.THRESHOLDS}
+    # Times play no part in it, as everywhere.
+    points["0"] = metrics.share(sum(metrics.outcome(c).correct for c in records), n)
     return {
         "name": baseline["name"],
         "hardware": baseline["hardware"],
         "timed": len(values),
-        "fast_p_point": {
-            f"{p:g}": metrics.share(sum(s > p for s in values), n) for p in metrics.THRESHOLDS
-        },
+        "fast_p_point": points,
         "geo_mean_speedup_correct": metrics.geo_mean(values),
         "geo_mean_speedup_faster": metrics.geo_mean([s for s in values if s > 1]),
         "speedups": speedups,
         "missing": [t for t in tasks if (task_number(t) or -1) not in times],
+        "other_sizes": other_sizes,
     }
 
 
@@ -192,7 +205,10 @@ def analysis(
 
 
 def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
-    """Our reference times as a timing file of KernelBench, so that its own analysis can use them."""
+    """Our reference times as a timing file of KernelBench, so that its own analysis can use them.
+
+    Only those at its own sizes.
+    """
     found: dict[str, dict[str, Any]] = {}
     for c in records:
         result = c["result"]
@@ -200,7 +216,7 @@ def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
         if not name or not result or not result.get("timing") or metrics.is_functional(result):
             continue
         timing = result["timing"]["lanes"].get(lane)
-        if timing:
+        if timing and at_full_sizes(c):
             found.setdefault(f"level{c['level']}", {}).setdefault(
                 name,
                 {
@@ -210,6 +226,11 @@ def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
                 },
             )
     return found
+
+
+def timed_at_other_sizes(records: list[dict[str, Any]]) -> list[str]:
+    """Names of the candidates whose reference times `baseline_timing` leaves out for their sizes."""
+    return [c["name"] for c in records if write.lane_ms(c) is not None and not at_full_sizes(c)]
 
 
 def google_benchmark(record: dict[str, Any], suite: Suite) -> dict[str, Any] | None:

@@ -779,11 +779,12 @@ def test_upstream_baseline(tmp_path, capsys):
     # 3x and exactly 1x of N = 6; the strict rule leaves the second out.
     assert base["fast_p_point"]["1"] == pytest.approx(1 / 6)
     assert base["fast_p_point"]["0.8"] == pytest.approx(2 / 6)
-    assert base["missing"] == build.levels[1][2:]
+    assert base["fast_p_point"]["0"] == 0.5, "times play no part"
+    assert base["missing"] == build.levels[1][2:] and base["other_sizes"] == []
     assert schema.check(doc, "results") == []
     assert "against H100/baseline_time_torch" in capsys.readouterr().out
     reports = build.root / "reports"
-    assert "H100/baseline\\_time\\_torch | (0.333)" in (reports / "summary.md").read_text()
+    assert "H100/baseline\\_time\\_torch | (0.500)" in (reports / "summary.md").read_text()
     page = (reports / "index.html").read_text()
     assert "NVIDIA X, points only, lacks 4" in page
     out = tmp_path / "merged"
@@ -791,6 +792,28 @@ def test_upstream_baseline(tmp_path, capsys):
     assert main(merged) == 0
     again = json.loads((out / "results.json").read_text())
     assert again["runs"][0]["levels"][0]["samples"][0]["baselines"] == [base]
+
+
+def test_scaled_sizes_meet_no_times_of_kernelbench(tmp_path, capsys):
+    build = suite(tmp_path / "h200", {0: 1.0, 1: 1.0})
+    entry = build.candidates[0]
+    value = json.loads(build.path(entry["result"]).read_text())
+    value["timing"]["sizes"] = "full@24g"
+    build.write(entry["result"], value)
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps(TIMING))
+    assert main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)]) == 0
+    assert f"timed at other sizes, left out: {entry['task']}" in capsys.readouterr().out
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    base = doc["runs"][0]["levels"][0]["samples"][0]["baselines"][0]
+    assert base["other_sizes"] == [entry["task"]] and base["timed"] == 1
+    assert base["fast_p_point"]["0"] == pytest.approx(2 / 6) and base["fast_p_point"]["2"] == 0
+    assert "1 timed at other sizes left out" in (build.root / "reports/index.html").read_text()
+    out = tmp_path / "kb"
+    assert main(["export", "kernelbench", str(build.root), "--out", str(out)]) == 0
+    assert f"1 candidate(s): {entry['name']}" in capsys.readouterr().out
+    timing = json.loads((out / "timing/NVIDIA_H200/baseline_time_eager.json").read_text())
+    assert list(timing["level1"]) == ["2_Standard_matrix_multiplication_.py"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"level1": {"1_a.py": {"mean": "x"}}}'])
