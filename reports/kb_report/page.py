@@ -104,6 +104,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         script_hash=f"sha256-{digest}",
         title=_title(doc),
         where=machine_name(doc["machine"]),
+        conditions=tables.conditions(doc),
         functional=write.all_functional(doc),
         ps=[f"{p:g}" for p in THRESHOLDS],
         lane=PRIMARY_LANE,

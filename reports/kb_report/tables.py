@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kb_report import validity
+from kb_report import metrics, validity
 from kb_report.metrics import THRESHOLDS
 from kb_report.model import (
     BAD_RESULT,
@@ -153,6 +153,18 @@ def _sample_lines(level: dict[str, Any]) -> list[str]:
         for p, values in over.items():
             table.append([f"fast_{p}@N", *[number(values[t]) for t in turns]])
     return [grid(table)] if table else []
+
+
+def conditions(doc: dict[str, Any]) -> str:
+    """What was judged under which contract, and timed at which sizes; '' where nothing was."""
+    contracts, sizes = set(), set()
+    for c in doc["candidates"]:
+        result = c["result"] or {}
+        contracts.add((result.get("correctness") or {}).get("contract"))
+        if result and not metrics.is_functional(result):
+            sizes.add((result.get("timing") or {}).get("sizes"))
+    found = {"contract": contracts - {None}, "sizes": sizes - {None}}
+    return ", ".join(f"{what} {' and '.join(sorted(x))}" for what, x in found.items() if x)
 
 
 def validity_text(level: dict[str, Any]) -> str:

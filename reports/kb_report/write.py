@@ -94,7 +94,7 @@ CSV_COLUMNS = (
     "run", "sample", "level", "task", "category", "state", "verdict", "stage", "compiled",
     "correct", "functional", "lane", "reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi",
     "confidence", "blocks", "verdict_at_1", "speed_of_light_fraction", "build_seconds",
-    "max_registers", "spill_bytes", "contract", "machine", "evidence",
+    "max_registers", "spill_bytes", "contract", "sizes", "machine", "evidence",
 )  # fmt: skip
 
 
@@ -163,6 +163,7 @@ def results_csv(doc: dict[str, Any]) -> str:
                 "max_registers": facts["registers"],
                 "spill_bytes": facts["spill_bytes"],
                 "contract": (result.get("correctness") or {}).get("contract"),
+                "sizes": timing.get("sizes"),
                 "evidence": one_line(result["evidence"], 500),
                 "speed_of_light_fraction": (timing.get("speed_of_light") or {}).get("fraction"),
             }
@@ -219,11 +220,16 @@ def all_functional(doc: dict[str, Any]) -> bool:
 def summary_md(doc: dict[str, Any]) -> str:
     """The report as Markdown, for a pull request or a CI summary page."""
     where = escape_markdown(machine_name(doc["machine"]))
+    facts = [
+        doc["time"],
+        f"backend {doc['backend']}",
+        f"harness {escape_markdown(str(doc['harness'].get('version') or 'unknown'))}",
+        escape_markdown(tables.conditions(doc)),
+    ]
     lines = [
         f"## KernelBench Native: {escape_markdown(doc['preset'])} on {where}",
         "",
-        f"{doc['time']} · backend {doc['backend']} · harness "
-        f"{escape_markdown(str(doc['harness'].get('version') or 'unknown'))}",
+        " · ".join(filter(None, facts)),
         "",
     ]
     functional = all_functional(doc)

@@ -197,6 +197,26 @@ def test_cdash_measurements_only_under_ctest(hand, monkeypatch, capsys):
     assert want in out
 
 
+def test_sizes_and_contract_are_told(tmp_path):
+    build = BuildDir(tmp_path / "l40s", gpu="l40s")
+    entries = [build.add(task) for task in build.levels[1][:2]]
+    build.result(entries[0], "pass", 2.0)
+    value = build.result(entries[1], "pass", 2.0)
+    value["timing"]["sizes"] = "full@24g"
+    build.write(entries[1]["result"], value)
+    build.finish()
+    rollup(build)
+    reports = build.root / "reports"
+    assert (
+        "· contract fp32, sizes full and full@\u206024g\n" in (reports / "summary.md").read_text()
+    )
+    page = reports / "index.html"
+    assert "· contract fp32, sizes full and full@24g ·" in page.read_text()
+    assert "<dt>Timed at sizes</dt><dd>full@24g</dd>" in details(page)[entries[1]["name"]]
+    rows = list(csv.DictReader((reports / "results.csv").open()))
+    assert [r["sizes"] for r in rows] == ["full", "full@24g"]
+
+
 def test_cpu_prints_only_fast_0(tmp_path, capsys):
     build = BuildDir(tmp_path / "cpu", backend="cpu")
     for task in build.levels[1][:3]:
