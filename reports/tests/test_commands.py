@@ -119,6 +119,7 @@ def test_each_side_is_held_against_its_own_run(tmp_path, capsys):
         "rank agreement 1.00",
     ):
         assert words in text, words
+    assert "rank agreement 1.00" in (out / "compare.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["compare", "gate"])
