@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import re
 import sys
@@ -160,7 +161,10 @@ def _add_baseline(p: argparse.ArgumentParser) -> None:
 
 
 def _share(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError("must lie between 0 and 1")
     return value

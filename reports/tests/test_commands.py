@@ -449,6 +449,11 @@ def test_a_damaged_report_is_no_good_input(tmp_path):
         lambda d: d["candidates"][0].update(task="none"),
         lambda d: d["candidates"][0]["result"].update(verdict="great"),
         lambda d: d["candidates"][0]["result"].update(verdict=None),
+        lambda d: d["candidates"][0].update(source="candidates/\ud800.cu"),
+        lambda d: d["candidates"][0].update(source="candidates/\0.cu"),
+        lambda d: d["machine"]["gpu"].update(name=5),
+        lambda d: d["machine"]["host"].update(memory_bytes="much"),
+        lambda d: d.update(problems=[{"kind": "conflict", "path": "a", "message": "b"}]),
         lambda d: d.pop("levels"),
     ):
         copy = json.loads(json.dumps(doc))
@@ -637,6 +642,13 @@ def test_a_partial_gate_is_open_only_if_something_was_judged(tmp_path, capsys, a
     a, b = suite(tmp_path / "a", {0: 1.5, 1: "incorrect"}), suite(tmp_path / "b", after)
     assert main(["gate", str(b.root), "--against", str(a.root), "--partial"]) == status
     assert word in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("value", ["abc", "", "nan", "0", "1"])
+def test_a_share_lies_between_0_and_1(tmp_path, capsys, value):
+    with pytest.raises(SystemExit) as e:
+        main(["gate", str(tmp_path), "--against", str(tmp_path), "--alpha", value])
+    assert e.value.code == 2 and "must lie between 0 and 1" in capsys.readouterr().err
 
 
 # feedback

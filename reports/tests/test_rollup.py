@@ -557,7 +557,8 @@ def test_manifest_that_repeats_itself(tmp_path):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("run", "../up"), ("sample", "a/b"), ("task", "001_a/../../b"), ("run", "x" * 65)],
+    [("run", "../up"), ("sample", "a/b"), ("task", "001_a/../../b"), ("run", "x" * 65)]
+    + [(key, f"a{char}b") for key in ("source", "module", "result") for char in "\ud800\0"],
 )
 def test_a_manifest_with_names_that_no_file_may_bear_is_refused(tmp_path, capsys, key, value):
     build = BuildDir(tmp_path / "h200")
