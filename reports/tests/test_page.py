@@ -240,6 +240,17 @@ def test_a_model_called_none_is_not_shown(tmp_path):
         assert ("<h3>seed <small>gpt &lt;5&gt;</small></h3>" in text) == shown
 
 
+@pytest.mark.parametrize(("library", "shown"), [("cublas", True), ("none", False), (None, False)])
+def test_a_page_tells_which_library_a_run_may_call(tmp_path, library, shown):
+    build, _, _ = one_candidate(tmp_path / "a")
+    build.runs["seed"] = {"library": library}
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / "reports/index.html").read_text()
+    assert ("<h3>seed <small>may call cublas</small></h3>" in text) == shown
+    assert ("<h3>seed</h3>" in text) != shown
+
+
 def test_what_was_not_judged_has_no_share(tmp_path):
     build = BuildDir(tmp_path / "h200")
     build.add(build.levels[1][0])
