@@ -206,7 +206,7 @@ def load_build_dir(build_dir: Path) -> Suite:
     try:
         manifest = read_checked(path, "manifest", "a manifest")
     except FileNotFoundError:
-        why = f"is missing: configure first, for example 'cmake --preset {build_dir.name}'"
+        why = "is missing: name a folder build/<preset>, or configure first (cmake --preset <preset>)"
         raise BadReport("unreadable", path, why) from None
     except BadFile as e:
         raise BadReport(e.kind, path, f"{e}; configure again") from None

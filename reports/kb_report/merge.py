@@ -51,7 +51,8 @@ def read_suite(path: Path) -> Suite:
     try:
         doc = load.read_json(file)
     except FileNotFoundError:
-        raise BadReport("unreadable", file, "does not exist") from None
+        chosen = "; only compare takes #RUN" if "#" in path.name else ""
+        raise BadReport("unreadable", file, f"does not exist{chosen}") from None
     except BadFile as e:
         raise BadReport(e.kind, file, str(e)) from None
     if not isinstance(doc, dict) or doc.get("kind") != rollup.KIND:

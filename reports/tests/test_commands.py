@@ -936,6 +936,18 @@ def test_google_benchmark_export(tmp_path):
     assert re.fullmatch(r"m\.level1\.\w+/eager/candidate", value["benchmarks"][1]["name"])
 
 
+def test_an_export_of_nothing_says_why(tmp_path, capsys):
+    build = suite(tmp_path / "h200", {0: "incorrect"})
+    assert main(["export", "google-benchmark", str(build.root), "--out", str(tmp_path)]) == 2
+    assert "was timed on a GPU" in capsys.readouterr().err
+
+
+def test_a_run_is_chosen_in_compare_only(tmp_path, capsys):
+    build = suite(tmp_path / "h200", {0: 2.0})
+    assert main(["gate", f"{build.root}#m", "--against", str(build.root)]) == 2
+    assert "does not exist; only compare takes #RUN" in capsys.readouterr().err
+
+
 def test_wrapper_script_runs_from_anywhere(tmp_path):
     script = schema.SCHEMA_DIR.parent / "kb-report"
     link = tmp_path / "kb-report"
