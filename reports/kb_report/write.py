@@ -196,18 +196,20 @@ def lane_ms(record: dict[str, Any], lane: str = PRIMARY_LANE) -> float | None:
     return lanes[lane]["candidate_ms"] if lane in lanes else None
 
 
+# Before a name or a domain; sizes such as full@24g stay as they are.
+_AT = re.compile(r"(?<!\w)@|@(?=[\w-]*\.)", re.ASCII)
 _ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
 
 
 def escape_markdown(text: str | None, limit: int = 160) -> str:
     """Untrusted text for a Markdown table cell: no markup, no mathematics, no links."""
     flat = one_line(text, limit)
+    # GitHub makes links of bare addresses. It looks for those of mail, and for @names, after it has
+    # taken backslashes away; a word joiner has no width.
+    flat = _AT.sub("@\u2060", flat)
     flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     for char in "\\`*_[]|~#!$":
         flat = flat.replace(char, "\\" + char)
-    # GitHub makes links of bare addresses. It looks for those of mail, and for @names, after it has
-    # taken backslashes away; a word joiner has no width.
-    flat = flat.replace("@", "@\u2060")
     return _ADDRESS.sub(lambda m: re.sub(r"([:.])", r"\\\1", m[0]), flat)
 
 

@@ -207,9 +207,7 @@ def test_sizes_and_contract_are_told(tmp_path):
     build.finish()
     rollup(build)
     reports = build.root / "reports"
-    assert (
-        "· contract fp32, sizes full and full@\u206024g\n" in (reports / "summary.md").read_text()
-    )
+    assert "· contract fp32, sizes full and full@24g\n" in (reports / "summary.md").read_text()
     page = reports / "index.html"
     assert "· contract fp32, sizes full and full@24g ·" in page.read_text()
     assert "<dt>Timed at sizes</dt><dd>full@24g</dd>" in details(page)[entries[1]["name"]]
@@ -675,7 +673,7 @@ def test_hostile_text_stays_text(tmp_path, capsys):
 
 
 def test_text_of_a_candidate_makes_no_link_and_turns_no_direction(tmp_path, capsys):
-    evil = "https://a.example HTTP://b.example www.c.example d@e.example $x$ \u202eeslaf\u2066"
+    evil = "https://a.example HTTP://b.example www.c.example d@e_.example @f $x$ \u202eeslaf\u2066"
     build = BuildDir(tmp_path / "h200")
     entry = build.add(build.levels[1][0])
     value = build.result(entry, "incorrect", evidence=evil)
@@ -686,7 +684,10 @@ def test_text_of_a_candidate_makes_no_link_and_turns_no_direction(tmp_path, caps
     assert main(["feedback", str(build.root), entry["name"]]) == 0
     reports = build.root / "reports"
     summary = (reports / "summary.md").read_text()
-    assert "https\\://a.example HTTP\\://b.example www\\.c.example d@\u2060e.example" in summary
+    assert (
+        "https\\://a.example HTTP\\://b.example www\\.c.example d@\u2060e\\_.example @\u2060f"
+        in summary
+    )
     assert "\\$x\\$" in summary
     page = reports / "index.html"
     for text in (
