@@ -52,8 +52,8 @@ class Side:
 def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
     """Sides named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    The second list names paths that cannot be used, and what the others left out. Raises ReportError, also if fewer than
-    two sides are left.
+    The second list names paths that cannot be used, and what the others left out. Raises
+    ReportError, also if fewer than two sides are left.
     """
     sides: list[Side] = []
     suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
@@ -209,8 +209,9 @@ def _tasks(sides: list[Side], level: int) -> list[str]:
 
 
 def _level(every: list[Side], level: int, lane: str) -> dict[str, Any]:
-    """A level's numbers of the sides that enter it: those of a side that does not would be of a
-    run that failed everywhere."""
+    """A level's numbers of the sides that enter it; a side that does not is only named, since its
+    numbers would be those of a run that failed everywhere.
+    """
     tasks = _tasks(every, level)
     sides = [s for s in every if s.enters(level)]
     n = len(tasks)
