@@ -62,6 +62,8 @@ def test_ctrl_c_leaves_nothing_behind(project):
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # What a shell has started in the background ignores it, and so would the tool.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not (project / "out.jsonl").exists() or len(lines(project)) < 4:
         assert tool.poll() is None
