@@ -44,7 +44,8 @@ endfunction()
 # another for each GPU and folder; reports belong together if these files are the same.
 function(kb_add_sources)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/harness/*)
-  list(FILTER sources EXCLUDE REGEX "^harness/tests/|\\.md$")
+  # Nor what editors leave behind, which may be gone when it is to be hashed.
+  list(FILTER sources EXCLUDE REGEX "^harness/tests/|\\.md$|/[.#][^/]*$|~$")
   foreach(level IN ITEMS 1 2 3 4)
     get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
     foreach(slug IN LISTS slugs)

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import BUILD_DIR, SOURCE_DIR
+from conftest import BUILD_DIR, SOURCE_DIR, Tree
 
 TASK_FILES = {"task.h", "reference.cpp", "candidate.cu"}
 
@@ -68,6 +68,23 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
         assert hashlib.sha256((SOURCE_DIR / path).read_bytes()).hexdigest() == digest, path
     environment = json.loads((BUILD_DIR / "env.json").read_text())
     assert environment["sources_sha256"] == hashlib.sha256(hashes).hexdigest()
+
+
+def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
+    left = [tree.root / "harness/judge" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")]
+    for file in left:
+        file.touch()
+    lock = tree.root / "harness/judge/.#duel.cpp"
+    lock.symlink_to("nowhere")
+    assert tree.configure().returncode == 0
+    built = tree.run(["cmake", "--build", "build/cpu", "--target", "kb_sources"])
+    for file in [*left, lock]:
+        file.unlink()
+    assert built.returncode == 0, built.stdout
+    hashed = (tree.root / "build/cpu/sources.sha256").read_text()
+    assert [line for line in hashed.splitlines() if "duel" in line] == [
+        line for line in hashed.splitlines() if line.endswith(("judge/duel.cpp", "judge/duel.h"))
+    ]
 
 
 def test_names_are_paths(manifest: dict) -> None:
