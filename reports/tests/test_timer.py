@@ -246,3 +246,11 @@ def test_results_need_enough_times_of_a_gpu(tmp_path, capsys, backend, count):
     root = timed(tmp_path, [{"block_speedups": [2.0] * 8}] * count, backend)
     assert cli.main(["timer", str(root)]) != 0
     assert "fewer than 10 candidates here were timed on a GPU" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "lane", [{"stream_ms": "1"}, {"calls_per_unit": 1.5}, {"pairs": [1]}, {"redone": 1}]
+)
+def test_what_the_timer_reads_has_its_type(tmp_path, lane):
+    suite = load.load_build_dir(timed(tmp_path, [lane]))
+    assert [problem.kind for problem in suite.problems] == ["invalid"]
