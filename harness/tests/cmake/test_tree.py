@@ -71,7 +71,9 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
 
 
 def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
-    left = [tree.root / "harness/judge" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")]
+    left = [
+        tree.root / "harness/judge" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
+    ]
     for file in left:
         file.touch()
     lock = tree.root / "harness/judge/.#duel.cpp"
