@@ -80,11 +80,12 @@ class Reference final : public protocol::Executor {
 #ifdef KB_CUDA
   // Graphs have memory of their own. All recordings share it: when gigabytes were given back and
   // taken anew, the next block showed the reference up to 6 % slower. One without calls gives it
-  // back.
+  // back. Else the last graph stays until the next is recorded: a pool that no graph uses any more
+  // is closed in LibTorch's allocator of host memory and cannot be recorded into again.
   void capture(uint32_t first_slot, uint32_t slots) override {
-    graph_.reset();
     outputs_.clear();
     if (slots == 0) {
+      graph_.reset();
       memory_.reset();
       c10::cuda::CUDACachingAllocator::emptyCache();
     }
