@@ -54,10 +54,11 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
                {"lanes", Json::object()}};
   for (const auto& [lane, report] : lanes.report().items()) {
     Json& out = line["lanes"][lane];
-    for (const char* key : {"reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "blocks",
-                            "pairs", "calls_per_unit", "reference_ready_us", "candidate_ready_us",
-                            "probe_us", "publishing_us", "reference_beside", "reference_alone",
-                            "redone", "anomalies", "empty_unit_us", "sm_mhz"}) {
+    for (const char* key :
+         {"reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "blocks", "pairs",
+          "calls_per_unit", "reference_ready_us", "candidate_ready_us", "probe_us", "publishing_us",
+          "reference_beside", "reference_alone", "reference_control", "redone", "anomalies",
+          "empty_unit_us", "sm_mhz"}) {
       out[key] = report.at(key);
     }
     out["verdict"] = report.at("verdict").at("1");

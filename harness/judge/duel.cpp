@@ -230,6 +230,7 @@ void Duel::expect(Range called) {
 }
 
 void Duel::verify(Range called) {
+  if (plan_.control) return;
   const auto phase = phases_.in("checks");
   candidate_.inspect();
   for (int64_t s = 0; s < work_->slots(); ++s) {

@@ -27,6 +27,8 @@ struct DuelPlan {
   OraclePlan oracle;                  ///< where memory is short
   int64_t memory_bytes = 0;           ///< of the device, free before anything untrusted was loaded
   std::vector<Tolerance> tolerances;  ///< per output
+  /// A runner of our own that computes nothing has the candidate's place: nobody looks at outputs.
+  bool control = false;
 };
 
 class Duel {

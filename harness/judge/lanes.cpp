@@ -24,7 +24,6 @@ namespace kb {
 namespace {
 
 constexpr double confidence = 0.99;
-constexpr int pairs = 5;
 constexpr std::array pooled_lanes{"eager", "graph"};
 // Launch costs that differ by less than this between the lanes are hidden behind the kernels.
 constexpr double same_time = 0.02;
@@ -118,7 +117,8 @@ struct Lanes::Chain {
   bool second_look = false;
   double stalled = 0;  ///< share of the judge's waiting in which its core was taken away
   std::optional<Suspicion> suspicion;
-  ReferenceTimes beside;                      ///< the candidate
+  UnitTimes times;
+  ReferenceTimes beside, alone;               ///< while the candidate's process lives, and later
   Json before, after;                         ///< gpu_state()
   std::array<std::vector<double>, 2> clocks;  ///< in MHz, after units of reference and candidate
   std::filesystem::path package;              ///< of AOTInductor
@@ -135,6 +135,11 @@ struct Lanes::Chain {
   }
   std::string name() const { return lane + (pair == 1 ? "" : "/pair:" + std::to_string(pair)); }
   Anomalies find_anomalies() const;
+};
+
+struct Lanes::Control {
+  UnitTimes times;
+  ReferenceTimes beside;
 };
 
 namespace {
@@ -186,7 +191,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       options_(options),
       sizes_(is_functional() ? task.smoke : task.full),
       cores_(own_cores(entry, all_cores_)) {
-  for (int pair = 1; pair <= (is_functional() ? 1 : pairs); ++pair) {
+  for (int pair = 1; pair <= (is_functional() ? 1 : options.pairs); ++pair) {
     for (const char* lane : pooled_lanes) add_chain(lane, pair);
   }
   for (const std::string& lane : entry.lanes) {
@@ -318,14 +323,15 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
   const auto phase = phases_.in("end");
   const int samples = is_functional() ? 1 : 3;
   std::optional<Suspicion> found;
+  // What a control might excuse comes last.
   const auto keep_first = [&](std::optional<Suspicion> next) {
-    if (!found) found = std::move(next);
+    if (!found || (next && found->needs_control && !next->needs_control)) found = std::move(next);
   };
   for (const Chain* chain : timed) keep_first(chain->suspicion);
   candidate_->end();
   // The last first, which is the graph: its memory is free then for the units on the stream.
-  for (const Chain* chain : std::vector(timed.rbegin(), timed.rend())) {
-    const ReferenceTimes alone = duel_->reference_alone(chain->mode, samples);
+  for (Chain* chain : std::vector(timed.rbegin(), timed.rend())) {
+    const ReferenceTimes alone = chain->alone = duel_->reference_alone(chain->mode, samples);
     if (chain->pair == 1) {
       report_[chain->lane]["reference_beside"] = chain->beside.unit / alone.unit;
       report_[chain->lane]["reference_alone"] = to_json(alone);
@@ -344,10 +350,56 @@ std::optional<Suspicion> Lanes::end_pair(const std::vector<Chain*>& timed) {
     keep_first(faster_on_stream(timed[0]->call_seconds(), timed[1]->call_seconds()));
   }
   printed_ += candidate_->output();
-  duel_.reset();
   candidate_.reset();
   // On the CPU the machine's other work is in all times.
-  return is_functional() ? std::nullopt : found;
+  if (is_functional()) found.reset();
+  if (found && found->needs_control) found = suspicion_beyond_control(timed);
+  duel_.reset();
+  return found;
+}
+
+// The same reference process, memory and number of calls; only the candidate is another.
+Lanes::Control Lanes::measure_control(Chain& chain, RunnerSession& control) {
+  constexpr int blocks = 12;
+  DuelPlan plan = plan_;
+  plan.control = true;
+  duel_.reset();
+  duel_ = std::make_unique<Duel>(task_, sizes_, plan, options_.input_kind(), options_.seed(),
+                                 *memory_, *reference_, control, unit_size(), chain.calls, phases_);
+  const std::string why = duel_->select(chain.mode);
+  if (!why.empty()) throw ReferenceFailed(why + ", although it could before");
+  Chain measured{.lane = chain.lane, .mode = chain.mode, .pair = chain.pair};
+  measured.calls = chain.calls;
+  for (int i = 0; i < blocks; ++i) measured.pairing.add(duel_->block());
+  return {.times = times(measured),
+          .beside = duel_->reference_beside(measured.pairing.reference_seconds())};
+}
+
+// What is suspicious although a control in the candidate's place does not show it. What it does
+// show comes from the reference or the machine, such as a reference of hundreds of short launches.
+std::optional<Suspicion> Lanes::suspicion_beyond_control(const std::vector<Chain*>& timed) {
+  RunnerOptions options = control_runner(entry_);
+  if (cores_) {
+    options.cpu = cores_->candidate;
+    pin_to(all_cores_);  // as in spawn_pair()
+  }
+  RunnerSession control(options, *memory_);
+  if (cores_) pin_to({cores_->judge});
+  std::optional<Suspicion> found;
+  for (Chain* chain : timed) {
+    const Control shown = measure_control(*chain, control);
+    if (!found) found = find_suspicion(chain->times, &shown.times);
+    if (!found) found = slows_reference(chain->beside, chain->alone, &shown.beside);
+    if (chain->pair != 1) continue;
+    report_[chain->lane]["reference_control"] = to_json(shown.beside);
+  }
+  duel_.reset();  // before the runner that it refers to
+  if (found) return found;
+  for (Chain* chain : timed) {
+    chain->anomalies.push_back("unsteady");
+    if (chain->pair == 1) report_[chain->lane]["anomalies"] = chain->anomalies;
+  }
+  return std::nullopt;
 }
 
 // Everything that is timed on one pair of processes. A host that launches slower for some seconds
@@ -360,7 +412,7 @@ void Lanes::run_pair(std::span<const std::unique_ptr<Chain>> chains) {
       if (!run_chain(*chain)) continue;
       if (chain->pair == 1) report_[chain->lane] = describe(*chain);
       timed.push_back(chain.get());
-      if (chain->suspicion) break;
+      if (chain->suspicion && !chain->suspicion->needs_control) break;
     }
     if (timed.empty()) {
       duel_.reset();  // nobody else is to be timed on these processes
@@ -457,7 +509,8 @@ bool Lanes::run_chain(Chain& chain) {
   chain.beside = duel_->reference_beside(chain.pairing.reference_seconds());
   if (chain.calls > 1) chain.single_call = duel_->single_call();
   if (is_functional()) return true;  // other work of the machine is in all times
-  chain.suspicion = find_suspicion(times(chain));
+  chain.times = times(chain);
+  chain.suspicion = find_suspicion(chain.times);
   return true;
 }
 
@@ -513,13 +566,13 @@ void Lanes::look_again() {
     if (report["pairs"] > 1 && report["verdict"]["1"] == "UNDECIDED") undecided.push_back(lane);
   }
   if (undecided.empty()) return;
-  for (int pair = pairs + 1; pair <= 3 * pairs; ++pair) {
+  for (int pair = options_.pairs + 1; pair <= 3 * options_.pairs; ++pair) {
     const size_t first = chains_.size();
     for (const std::string& lane : undecided) add_chain(lane, pair);
     run_pair(std::span(chains_).subspan(first));
   }
   for (const std::string& lane : undecided) {
-    pool(lane, pairs + 1);
+    pool(lane, options_.pairs + 1);
     report_[lane]["second_look"] = true;
   }
 }
@@ -594,6 +647,7 @@ Json Lanes::describe(const Chain& chain) const {
             {"candidate", 1e6 * duel_->publishing_candidate_seconds()}}},
           {"reference_beside", nullptr},  // end_pair() knows
           {"reference_alone", nullptr},
+          {"reference_control", nullptr},
           {"stalled", chain.stalled},
           {"single_call_ms", chain.single_call ? Json(1e3 * *chain.single_call) : Json()},
           {"anomalies", chain.anomalies},

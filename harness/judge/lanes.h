@@ -52,6 +52,8 @@ class Lanes {
 
  private:
   struct Chain;
+  /// What identical circumstances show with a control in the candidate's place.
+  struct Control;
   std::string why_no_baseline(const Chain& chain) const;
   void spawn_pair(const Baseline& baseline);
   void start_pair(const Chain& chain);
@@ -67,6 +69,8 @@ class Lanes {
   void look_again();
   UnitTimes times(const Chain& chain) const;
   std::optional<Suspicion> end_pair(const std::vector<Chain*>& timed);
+  Control measure_control(Chain& chain, RunnerSession& control);
+  std::optional<Suspicion> suspicion_beyond_control(const std::vector<Chain*>& timed);
   void run_pair(std::span<const std::unique_ptr<Chain>> chains);
 
   const Task& task_;

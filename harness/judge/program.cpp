@@ -61,6 +61,11 @@ void ProgramOptions::add_to(CLI::App& app) {
                  "full: judge nothing on a machine that lacks a layer of isolation")
       ->envname("KB_REQUIRE_ISOLATION")
       ->check(CLI::IsMember({"", "full"}));
+  app.add_option("--pairs", pairs,
+                 "pairs of processes that times are pooled over where launches matter; 1: a quick "
+                 "look whose intervals do not hold what differs between processes")
+      ->envname("KB_PAIRS")
+      ->check(CLI::Range(1, 20));
   app.add_option("--iterations", iterations, "calls per set of sizes")->check(CLI::PositiveNumber);
 }
 
@@ -90,6 +95,15 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
   runner.required_isolation = options.require_isolation;
   runner.call_timeout =
       std::chrono::milliseconds(static_cast<int64_t>(options.call_timeout_s * 1000));
+  return runner;
+}
+
+RunnerOptions control_runner(const CandidateEntry& entry) {
+  RunnerOptions runner;
+  runner.command = {(entry.build_dir / "bin/kb_runner").string(), "--control"};
+  runner.environment = runner_environment();
+  runner.who = "the control";
+  runner.trusted = true;
   return runner;
 }
 

@@ -30,6 +30,7 @@ struct ProgramOptions {
   std::filesystem::path report;            ///< where timing goes instead of into the result file
   double call_timeout_s = 10;
   int iterations = 5;
+  int pairs = 5;                  ///< of processes that a lane is pooled over where launches matter
   std::string require_isolation;  ///< "full", or empty for whatever the machine allows
 
   void add_to(CLI::App& app);
@@ -42,6 +43,8 @@ struct ProgramOptions {
 /// How this candidate's runner is started.
 RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions& options,
                                const std::string& cpu_schedule);
+/// How a control is started: a runner of our own in the candidate's place that computes nothing.
+RunnerOptions control_runner(const CandidateEntry& entry);
 /// How the reference runner of this very program is started.
 RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& baseline);
 

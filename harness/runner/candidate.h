@@ -42,7 +42,8 @@ using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
 class Candidate final : public protocol::Executor {
  public:
   /// Initialises CUDA; nothing untrusted is loaded yet. @throws protocol::Failure
-  Candidate();
+  /// @param control no module is going to be loaded, and a call is a kernel that does nothing
+  explicit Candidate(bool control);
 
   void set_isolation(protocol::Isolation isolation) { isolation_ = isolation; }
   protocol::Isolation isolation() const override { return isolation_; }
@@ -63,6 +64,7 @@ class Candidate final : public protocol::Executor {
   Graph record(uint32_t first_slot, uint32_t slots);
   Graph put_together(uint32_t first_slot, uint32_t slots);
 
+  bool control_;
   protocol::Isolation isolation_;
   Entry launch_ = nullptr;
   Entry prepare_ = nullptr;

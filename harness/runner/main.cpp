@@ -1,6 +1,6 @@
 // kb_runner: a small process that loads one candidate and obeys a judge. Started by judges only;
 // with --isolation it says which layers hold on this machine. --preload <file>: a vendor library
-// that the candidate's run has declared.
+// that the candidate's run has declared. --control: it loads no candidate and computes nothing.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   kb::protocol::Page& page = kb::protocol::inherited_page();
   try {
     preload(libraries);
-    kb::runner::Candidate candidate;
+    kb::runner::Candidate candidate(argc == 2 && std::strcmp(argv[1], "--control") == 0);
     kb::runner::close_sandbox(isolation);
     candidate.set_isolation(isolation);
     kb::protocol::serve(page, candidate);

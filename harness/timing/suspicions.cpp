@@ -58,18 +58,70 @@ bool is_inflated(double empty, double otherwise) {
 }
 
 Suspicion out_of_turn(const std::string& what, double beside, double alone) {
-  return {"beside", what + " takes " + ms(beside) + " beside the candidate, " + ms(alone) +
-                        " without it: something of the candidate's runs when it is not its turn"};
+  return {"beside",
+          what + " takes " + ms(beside) + " beside the candidate, " + ms(alone) +
+              " without it: something of the candidate's runs when it is not its turn",
+          true};
 }
 
-bool leaves_work(const UnitTimes& times) {
-  return is_held_up(times.ready_after, times.ready_before) ||
-         is_held_up(times.probe_candidate, times.probe_reference);
+// The reference's unit that follows the candidate's shares the device with whatever the candidate
+// has left running; the one before does not.
+std::optional<Suspicion> shifts_reference(const UnitTimes& times, double control_lag) {
+  const auto found = [&](double lag, const char* where, const char* what) {
+    return Suspicion{"lag",
+                     "the reference takes " + std::to_string(lag) + " times as long " + where +
+                         ": something of the candidate's is " + what + " running",
+                     true};
+  };
+  const double lag = times.reference_lag;
+  if (is_slowed(lag, times.reference) && is_slowed(lag / control_lag, times.reference)) {
+    return found(lag, "after the candidate's unit as before it", "still");
+  }
+  if (is_slowed(1 / lag, times.reference) && is_slowed(control_lag / lag, times.reference)) {
+    return found(1 / lag, "before the candidate's unit as after it", "already");
+  }
+  return std::nullopt;
+}
+
+std::optional<Suspicion> begins_early(const UnitTimes& times, const UnitTimes& control) {
+  const double ready = std::max(times.ready_before, control.ready_candidate);
+  if (is_held_up(times.ready_candidate, ready)) {
+    return Suspicion{"early",
+                     "before a unit of " + ms(times.candidate) + " the candidate's process takes " +
+                         ms(times.ready_candidate) + " to get ready, the reference's " +
+                         ms(times.ready_before) + ": what does it do before its turn?",
+                     true};
+  }
+  const double publishing = std::max(times.publishing_reference, control.publishing_candidate);
+  if (is_held_up(times.publishing_candidate, publishing)) {
+    return Suspicion{"early",
+                     "bringing the inputs of a unit takes " + ms(times.publishing_candidate) +
+                         " before the candidate's, " + ms(times.publishing_reference) +
+                         " before the reference's: what does it do before its turn?",
+                     true};
+  }
+  return std::nullopt;
+}
+
+std::optional<Suspicion> leaves_work(const UnitTimes& times, const UnitTimes& control) {
+  if (!is_held_up(times.ready_after, std::max(times.ready_before, control.ready_after)) &&
+      !is_held_up(times.probe_candidate,
+                  std::max(times.probe_reference, control.probe_candidate))) {
+    return std::nullopt;
+  }
+  return Suspicion{"late",
+                   "after a unit of " + ms(times.candidate) +
+                       " the device is still taken: until the reference is ready for its next "
+                       "unit it takes " +
+                       ms(times.ready_after) + " (else " + ms(times.ready_before) +
+                       "), a small kernel of the judge " + ms(times.probe_candidate) + " (else " +
+                       ms(times.probe_reference) + ")",
+                   true};
 }
 
 }  // namespace
 
-std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
+std::optional<Suspicion> find_suspicion(const UnitTimes& times, const UnitTimes* control) {
   const std::string unit = ms(times.candidate);
   // An output that is right in less time than the device can move its bytes was made elsewhere or
   // before.
@@ -87,37 +139,11 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times) {
     return Suspicion{"clocks", "a unit takes " + unit + " by the judge's clock, but " +
                                    ms(times.candidate_stream) + " by events on its stream"};
   }
-  // The reference's unit that follows the candidate's shares the device with whatever the candidate
-  // has left running; the one before does not.
-  if (is_slowed(times.reference_lag, times.reference)) {
-    return Suspicion{"lag", "the reference takes " + std::to_string(times.reference_lag) +
-                                " times as long after the candidate's unit as before it: something "
-                                "of the candidate's is still running"};
-  }
-  if (is_slowed(1 / times.reference_lag, times.reference)) {
-    return Suspicion{"lag", "the reference takes " + std::to_string(1 / times.reference_lag) +
-                                " times as long before the candidate's unit as after it: something "
-                                "of the candidate's is running already"};
-  }
-  if (is_held_up(times.ready_candidate, times.ready_before)) {
-    return Suspicion{"early", "before a unit of " + unit + " the candidate's process takes " +
-                                  ms(times.ready_candidate) + " to get ready, the reference's " +
-                                  ms(times.ready_before) + ": what does it do before its turn?"};
-  }
-  if (is_held_up(times.publishing_candidate, times.publishing_reference)) {
-    return Suspicion{"early", "bringing the inputs of a unit takes " +
-                                  ms(times.publishing_candidate) + " before the candidate's, " +
-                                  ms(times.publishing_reference) +
-                                  " before the reference's: what does it do before its turn?"};
-  }
-  if (leaves_work(times)) {
-    return Suspicion{"late", "after a unit of " + unit +
-                                 " the device is still taken: until the reference is ready for its "
-                                 "next unit it takes " +
-                                 ms(times.ready_after) + " (else " + ms(times.ready_before) +
-                                 "), a small kernel of the judge " + ms(times.probe_candidate) +
-                                 " (else " + ms(times.probe_reference) + ")"};
-  }
+  const UnitTimes none;  // shows nothing that would excuse a candidate
+  if (control == nullptr) control = &none;
+  if (auto found = shifts_reference(times, control->reference_lag)) return found;
+  if (auto found = begins_early(times, *control)) return found;
+  if (auto found = leaves_work(times, *control)) return found;
   constexpr double start_seconds = 10e-6;
   if (times.recorded && times.single_call) return shares_work(times, start_seconds);
   return std::nullopt;
@@ -130,18 +156,22 @@ std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double l
   return shares_work(times, start_seconds + std::max(0.0, launch_seconds));
 }
 
-std::optional<Suspicion> slows_reference(const ReferenceTimes& beside,
-                                         const ReferenceTimes& alone) {
-  if (is_slowed(beside.unit / alone.unit, alone.unit)) {
+std::optional<Suspicion> slows_reference(const ReferenceTimes& beside, const ReferenceTimes& alone,
+                                         const ReferenceTimes* control) {
+  const auto otherwise = [&](double ReferenceTimes::*time) {
+    return control == nullptr ? alone.*time : std::max(alone.*time, control->*time);
+  };
+  const double unit = otherwise(&ReferenceTimes::unit);
+  if (is_slowed(beside.unit / unit, unit)) {
     return out_of_turn("a unit of the reference", beside.unit, alone.unit);
   }
-  if (is_inflated(beside.empty, alone.empty)) {
+  if (is_inflated(beside.empty, otherwise(&ReferenceTimes::empty))) {
     return out_of_turn("a unit of the reference without calls", beside.empty, alone.empty);
   }
-  if (is_held_up(beside.ready, alone.ready)) {
+  if (is_held_up(beside.ready, otherwise(&ReferenceTimes::ready))) {
     return out_of_turn("getting ready for the reference's unit", beside.ready, alone.ready);
   }
-  if (is_held_up(beside.publishing, alone.publishing)) {
+  if (is_held_up(beside.publishing, otherwise(&ReferenceTimes::publishing))) {
     return out_of_turn("bringing the inputs of a unit", beside.publishing, alone.publishing);
   }
   return std::nullopt;

@@ -37,10 +37,14 @@ struct ReferenceTimes {
 struct Suspicion {
   std::string name;      ///< one word, for what is measured again because of it
   std::string evidence;  ///< a sentence
+  /// It rests on how long the reference, the judge or getting ready took. A machine may show that
+  /// without any candidate, so a control decides: a runner of our own that computes nothing.
+  bool needs_control = false;
 };
 
 /// One lane looked at by itself.
-std::optional<Suspicion> find_suspicion(const UnitTimes& times);
+/// @param control the same lane with a control in the candidate's place, where it has been measured
+std::optional<Suspicion> find_suspicion(const UnitTimes& times, const UnitTimes* control = nullptr);
 
 /// Calls on the stream that share work, for a candidate that cannot be recorded. Where it can,
 /// find_suspicion() tells from its recorded calls, which pay for no launches.
@@ -48,9 +52,11 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times);
 /// candidate's process has ended
 std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double launch_seconds);
 
-/// The reference beside the candidate against the reference when the candidate's process has ended:
-/// work behind the judge's back slows whatever it meets.
-std::optional<Suspicion> slows_reference(const ReferenceTimes& beside, const ReferenceTimes& alone);
+/// The reference while the candidate's process lives against the reference when it has ended: work
+/// behind the judge's back slows whatever it meets.
+/// @param control the reference while a control lives, where it has been measured
+std::optional<Suspicion> slows_reference(const ReferenceTimes& beside, const ReferenceTimes& alone,
+                                         const ReferenceTimes* control = nullptr);
 
 /// A call on the stream against the same call recorded, in seconds: recording only takes away what
 /// launching costs.

@@ -191,6 +191,32 @@ esac""",
     assert options(tree, machine, KB_SIZES=wanted) == {*configured, "-DKB_TORCH_DIR="}
 
 
+def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
+    script = "source tools/lib/gpu-sources.sh; kb_gpu_sources; kb_warn_unchecked"
+    done = tree.run(["bash", "-c", script])
+    tried, warning = done.stdout.splitlines()
+    assert warning.startswith("\033[33mno GPU has tried the harness as it is now: run tools/gpu-check")
+    record = tree.root / "reports/hardware/h200/checked.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(f'{{\n "gpu_sources_sha256": "{tried}"\n}}\n')
+    assert tree.run(["bash", "-c", script]).stdout.splitlines() == [tried]
+    source = tree.root / "harness/judge/duel.cpp"
+    text = source.read_text()
+    source.write_text(text + "\n")
+    changed, warning = tree.run(["bash", "-c", script]).stdout.splitlines()
+    assert changed != tried and "run tools/gpu-check" in warning
+    source.write_text(text)
+    (tree.root / "harness/tests/timing/anomalies_test.cpp").write_text("// another test\n")
+    assert tree.run(["bash", "-c", script]).stdout.splitlines() == [tried]
+    shutil.rmtree(tree.root / "reports")
+
+
+def test_gpu_check_needs_a_built_preset(tree: Tree) -> None:
+    done = tree.run(["tools/gpu-check", "h200"])
+    assert done.returncode == 2
+    assert done.stderr == "build/h200 is not built: cmake --workflow --preset h200\n"
+
+
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
     command = [sys.executable, "tools/export-aoti", "nothing"]
     done = tree.run(command)

@@ -81,6 +81,28 @@ TEST(Duel, CallsFollowWhatBlocksShow) {
   duel.block();
 }
 
+// A control writes no output: a candidate that did would be wrong.
+TEST(Duel, AControlIsTimedWithoutBeingRight) {
+  const Task task = relu(1000);
+  const auto memory = make_shared_memory();
+  for (const bool is_control : {true, false}) {
+    RunnerSession reference = runner("honest", *memory);
+    RunnerSession control({.command = {KB_RUNNER, "--control"}, .trusted = true}, *memory);
+    Phases phases;
+    const DuelPlan plan{.memory_bytes = plenty, .tolerances = {Tolerance{}}, .control = is_control};
+    Duel duel(task, SizeBytes(sizeof(NoSizes)), plan, InputKind::standard, seed, *memory, reference,
+              control, {.seconds = 0, .calls = 3}, 3, phases);
+    for (const LaunchMode mode : {LaunchMode::stream, LaunchMode::graph}) {
+      ASSERT_EQ(duel.select(mode), "");
+      if (is_control) {
+        for (int i = 0; i < 5; ++i) EXPECT_NO_THROW(duel.block());
+      } else {
+        EXPECT_THROW(duel.block(), Decided);
+      }
+    }
+  }
+}
+
 TEST(Duel, WorkDoneBeforeTheClockStartsIsWrong) {
   EXPECT_EQ(verdict_on("works_while_waking", 0, std::nullopt), Verdict::incorrect);
 }

@@ -22,7 +22,8 @@ Task small() {
 
 class ReferenceRunner : public testing::Test {
  protected:
-  ReferenceRunner() : workload_(task_, SizeBytes(sizeof(NoSizes)), 4, *memory_), runner_(options(), *memory_) {
+  ReferenceRunner()
+      : workload_(task_, SizeBytes(sizeof(NoSizes)), 4, *memory_), runner_(options(), *memory_) {
     workload_.bind(runner_);
     runner_.prepare();
   }

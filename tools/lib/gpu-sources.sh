@@ -1,0 +1,18 @@
+# Which sources only a GPU exercises, and whether one has tried them as they are. Sourced in the project's folder.
+# shellcheck shell=bash
+
+# kb_gpu_sources: one hash of what judges and times on a GPU, and of the flags that it is built with.
+kb_gpu_sources() {
+  find harness/{judge,runner,protocol,timing,device,reference,contract} \
+    harness/CMakeLists.txt harness/cmake/Kb{Options,Candidate,Libraries,Torch}.cmake \
+    -type f ! -name '*.md' ! -name '.*' ! -name '*~' -print0 |
+    LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
+}
+
+# kb_warn_unchecked: a line in yellow if no GPU has tried these sources.
+kb_warn_unchecked() {
+  local hash
+  hash=$(kb_gpu_sources)
+  grep -qs "\"gpu_sources_sha256\": \"$hash\"" reports/hardware/*/checked.json ||
+    printf '\033[33m%s\033[0m\n' "no GPU has tried the harness as it is now: run tools/gpu-check <preset> on one (CONTRIBUTING.md)"
+}
