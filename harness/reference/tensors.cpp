@@ -70,14 +70,4 @@ TensorSpec default_weight(std::string name, at::ScalarType dtype, Shape shape) {
 
 }  // namespace detail
 
-NamedTensors::NamedTensors(std::vector<std::string> names, std::vector<at::Tensor> tensors)
-    : names_(std::move(names)), tensors_(std::move(tensors)) {}
-
-const at::Tensor& NamedTensors::operator[](const std::string& name) const {
-  for (size_t i = 0; i < names_.size(); ++i) {
-    if (names_[i] == name) return tensors_[i];
-  }
-  TORCH_CHECK(false, "the task declares no weight named '", name, "'");
-}
-
 }  // namespace kb

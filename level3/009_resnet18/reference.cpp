@@ -1,76 +1,58 @@
 #include "task.h"
+#include <kb/layers.h>
 #include <kb/reference.h>
 using namespace kb;
 using namespace task;
 
+static ConvOptions conv(int64_t stride, int64_t padding) {
+  return {.stride = stride, .padding = padding, .bias = false};
+}
+
+struct Block {
+  Scope net;
+  int64_t in, out, stride;
+  Conv2d conv1{net["conv1"], in, out, 3, conv(stride, 1)};
+  BatchNorm bn1{net["bn1"], out};
+  Conv2d conv2{net["conv2"], out, out, 3, conv(1, 1)};
+  BatchNorm bn2{net["bn2"], out};
+  Sequential downsample{net["downsample"]};
+  Tensor operator()(const Tensor& x) const {
+    return at::relu(bn2(conv2(at::relu(bn1(conv1(x))))) + downsample(x));
+  }
+};
+
+// Only the first block halves height and width, and needs another shortcut then.
+static Sequential layer(const Scope& net, int64_t in, int64_t out, int64_t stride) {
+  Block first{net[0], in, out, stride};
+  if (stride != 1) first.downsample.add<Conv2d>(in, out, 1, conv(stride, 0)).add<BatchNorm>(out);
+  return Sequential(net).then(first).add<Block>(out, out, int64_t{1});
+}
+
+struct ResNet18 {
+  Scope net;
+  Sizes s;
+  int64_t c = 64 / s.width_div, c2 = 128 / s.width_div, c4 = 256 / s.width_div,
+          c8 = 512 / s.width_div;
+  Conv2d conv1{net["conv1"], s.input_shape[1], c, 7, conv(2, 3)};
+  BatchNorm bn1{net["bn1"], c};
+  Sequential layer1 = layer(net["layer1"], c, c, 1), layer2 = layer(net["layer2"], c, c2, 2);
+  Sequential layer3 = layer(net["layer3"], c2, c4, 2), layer4 = layer(net["layer4"], c4, c8, 2);
+  Linear fc{net["fc"], c8, s.num_classes};
+  Tensor operator()(Tensor x) const {
+    x = at::max_pool2d(at::relu(bn1(conv1(x))), 3, /*stride=*/2, /*padding=*/1);
+    x = layer4(layer3(layer2(layer1(x))));
+    return fc(at::flatten(at::adaptive_avg_pool2d(x, {1, 1}), 1));
+  }
+};
+
 static auto tensors(const Sizes& s) {
   TORCH_CHECK(1 <= s.width_div && s.width_div <= 64, "width_div must be 1 to 64");
-  WeightTable table;
-  auto conv = [&](const std::string& name, int64_t out, int64_t in, int64_t kernel) {
-    table.specs.push_back(weight<float>(name + ".weight", {out, in, kernel, kernel}));
-  };
-  auto bn = [&](const std::string& name, int64_t channels) {
-    table.specs.push_back(weight<float>(name + ".weight", {channels}));
-    table.specs.push_back(weight<float>(name + ".bias", {channels}));
-    table.specs.push_back(unread_buffer<float>(name + ".running_mean", {channels}));
-    table.specs.push_back(unread_buffer<float>(name + ".running_var", {channels}));
-    table.specs.push_back(unread_buffer<int64_t>(name + ".num_batches_tracked", {}));
-  };
-  int64_t in = 64 / s.width_div;
-  conv("conv1", in, s.input_shape[1], 7);
-  bn("bn1", in);
-  for (int layer = 1; layer <= 4; ++layer) {
-    const int64_t out = (32 << layer) / s.width_div;
-    for (int block = 0; block < 2; ++block) {
-      const std::string name = "layer" + std::to_string(layer) + "." + std::to_string(block);
-      conv(name + ".conv1", out, in, 3);
-      bn(name + ".bn1", out);
-      conv(name + ".conv2", out, out, 3);
-      bn(name + ".bn2", out);
-      if (layer > 1 && block == 0) {
-        conv(name + ".downsample.0", out, in, 1);
-        bn(name + ".downsample.1", out);
-      }
-      in = out;
-    }
-  }
-  table.specs.push_back(weight<float>("fc.weight", {s.num_classes, in}));
-  table.specs.push_back(weight<float>("fc.bias", {s.num_classes}).upstream(fan_in_uniform(in)));
   const auto [n, channels, height, width] = s.input_shape;
-  return std::tuple{input<float>("x", {n, channels, height, width}), table,
+  return std::tuple{input<float>("x", {n, channels, height, width}), weights<ResNet18>(s),
                     output<float>("y", {n, s.num_classes})};
 }
 
-static Tensor conv(const NamedTensors& w, const std::string& name, Tensor x, int64_t stride,
-                   int64_t padding) {
-  return at::conv2d(x, w[name + ".weight"], {}, stride, padding);
-}
-
-static Tensor batch_norm(const NamedTensors& w, const std::string& name, Tensor x) {
-  return at::batch_norm(x, w[name + ".weight"], w[name + ".bias"], /*running_mean=*/{},
-                        /*running_var=*/{}, /*training=*/true, /*momentum=*/0.1, /*eps=*/1e-5,
-                        /*cudnn_enabled=*/true);
-}
-
-static Tensor block(const NamedTensors& w, const std::string& name, Tensor x, int64_t stride) {
-  Tensor out = at::relu(batch_norm(w, name + ".bn1", conv(w, name + ".conv1", x, stride, 1)));
-  out = batch_norm(w, name + ".bn2", conv(w, name + ".conv2", out, 1, 1));
-  if (stride != 1) {
-    x = batch_norm(w, name + ".downsample.1", conv(w, name + ".downsample.0", x, stride, 0));
-  }
-  return at::relu(out + x);
-}
-
-static Tensor reference(const Sizes&, Tensor x, const NamedTensors& w) {
-  x = at::relu(batch_norm(w, "bn1", conv(w, "conv1", x, 2, 3)));
-  x = at::max_pool2d(x, 3, /*stride=*/2, /*padding=*/1);
-  for (const std::string layer : {"layer1", "layer2", "layer3", "layer4"}) {
-    x = block(w, layer + ".0", x, layer == "layer1" ? 1 : 2);
-    x = block(w, layer + ".1", x, 1);
-  }
-  x = at::flatten(at::adaptive_avg_pool2d(x, {1, 1}), 1);
-  return at::linear(x, w["fc.weight"], w["fc.bias"]);
-}
+static Tensor reference(const Sizes&, const Tensor& x, const ResNet18& net) { return net(x); }
 
 Task kb::task() {
   return define<decltype(launch)>(

@@ -3,12 +3,15 @@
 
 #include <ATen/ATen.h>
 
+#include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "kb/model.h"
 #include "kb/task.h"
 
 namespace kb {
@@ -28,6 +31,8 @@ struct LaunchTraits;
 template <class S, class... A>
 struct LaunchTraits<void(const S&, A...)> {
   using Sizes = S;
+  static constexpr size_t arguments = sizeof...(A);
+  static constexpr bool takes_table = (std::is_same_v<A, const Weights&> || ...);
 };
 
 template <class... T>
@@ -35,55 +40,56 @@ struct List {};
 template <class... A, class... B>
 List<A..., B...> join(List<A...>, List<B...>);
 
-// The parameters that one declared tensor adds to launch().
 template <class T>
-struct Parameter;
+constexpr bool is_model = false;
+template <class Model>
+constexpr bool is_model<ModelWeights<Model>> = true;
+
+// Inputs, then weights, then unread state, then outputs: the order of launch()'s parameters.
 template <class T>
-struct Parameter<Typed<T, Role::input>> {
-  using type = List<const T*>;
+constexpr Role role_of = T::role_of;
+template <class Model>
+constexpr Role role_of<ModelWeights<Model>> = Role::weight;
+
+// The parameters that one declared tensor adds to launch(). A network's weights are one table, or
+// `Pointers` of them.
+template <class T, size_t Pointers>
+struct Parameter {
+  using type =
+      std::conditional_t<T::role_of == Role::unread, List<>,
+                         std::conditional_t<T::role_of == Role::output, List<typename T::Element*>,
+                                            List<const typename T::Element*>>>;
 };
-template <class T>
-struct Parameter<Typed<T, Role::weight>> {
-  using type = List<const T*>;
+template <size_t Index>
+using WeightPointer = const float*;
+template <size_t... I>
+List<WeightPointer<I>...> weight_pointers(std::index_sequence<I...>);
+template <class Model, size_t Pointers>
+struct Parameter<ModelWeights<Model>, Pointers> {
+  using type = decltype(weight_pointers(std::make_index_sequence<Pointers>{}));
 };
-template <class T>
-struct Parameter<Typed<T, Role::unread>> {
-  using type = List<>;
-};
-template <class T>
-struct Parameter<Typed<T, Role::output>> {
-  using type = List<T*>;
-};
-template <>
-struct Parameter<WeightTable> {
+template <class Model>
+struct Parameter<ModelWeights<Model>, 0> {
   using type = List<const Weights&>;
 };
 
 // The parameters that one declared tensor adds to reference().
 template <class T>
 struct Argument {
-  using type = List<Tensor>;
+  using type = std::conditional_t<T::role_of <= Role::weight, List<Tensor>, List<>>;
 };
-template <class T>
-struct Argument<Typed<T, Role::unread>> {
-  using type = List<>;
-};
-template <class T>
-struct Argument<Typed<T, Role::output>> {
-  using type = List<>;
-};
-template <>
-struct Argument<WeightTable> {
-  using type = List<const NamedTensors&>;
+template <class Model>
+struct Argument<ModelWeights<Model>> {
+  using type = List<const Model&>;
 };
 
-template <template <class> class Map, class... T>
+template <class... L>
 struct Concat {
   using type = List<>;
 };
-template <template <class> class Map, class H, class... T>
-struct Concat<Map, H, T...> {
-  using type = decltype(join(typename Map<H>::type{}, typename Concat<Map, T...>::type{}));
+template <class H, class... L>
+struct Concat<H, L...> {
+  using type = decltype(join(H{}, typename Concat<L...>::type{}));
 };
 
 template <class Sizes, class L>
@@ -98,47 +104,74 @@ struct Callable;
 template <class R, class Sizes, class... A>
 struct Callable<R, Sizes, List<A...>> : std::is_invocable<R, const Sizes&, A...> {};
 
-// Inputs, then weights, then unread state, then outputs: the order of launch()'s parameters.
-template <class T>
-constexpr int rank_of = static_cast<int>(T::role_of);
-template <>
-constexpr int rank_of<WeightTable> = static_cast<int>(Role::weight);
-
 template <class... T>
-constexpr bool in_order(const std::tuple<T...>*) {
-  int last = 0;
-  bool ok = true;
-  ((ok = ok && rank_of<T> >= last, last = rank_of<T>), ...);
-  return ok;
-}
-
+struct Checked;
 template <class... T>
-constexpr bool has_table(const std::tuple<T...>*) {
-  return (std::is_same_v<T, WeightTable> || ...);
-}
-
-inline void append(std::vector<TensorSpec>& specs, TensorSpec spec) {
-  specs.push_back(std::move(spec));
-}
-inline void append(std::vector<TensorSpec>& specs, WeightTable table) {
-  for (TensorSpec& spec : table.specs) specs.push_back(std::move(spec));
-}
-
-// Hands reference() its next argument; `next` walks over the flat list of tensors.
-template <class T>
-Tensor take(const T&, const std::vector<Tensor>& tensors, size_t& next) {
-  return tensors.at(next++);
-}
-inline NamedTensors take(const WeightTable& table, const std::vector<Tensor>& tensors,
-                         size_t& next) {
-  std::vector<std::string> names;
-  std::vector<Tensor> values;
-  for (const TensorSpec& spec : table.specs) {
-    if (spec.role == Role::unread) continue;
-    names.push_back(spec.name);
-    values.push_back(tensors.at(next++));
+struct Checked<std::tuple<T...>> {
+  static constexpr bool in_order() {
+    Role last = Role::input;
+    bool ok = true;
+    ((ok = ok && role_of<T> >= last, last = role_of<T>), ...);
+    return ok;
   }
-  return {std::move(names), std::move(values)};
+  static constexpr bool has_model = (is_model<T> || ...);
+
+  // How many pointers launch() has for the weights of the network, if it takes no table.
+  template <class Launch>
+  static constexpr size_t pointers() {
+    using Traits = LaunchTraits<Launch>;
+    constexpr size_t others = ((!is_model<T> && role_of<T> != Role::unread ? 1 : 0) + ... + 1);
+    if (!has_model || Traits::takes_table || Traits::arguments < others) return 0;
+    return Traits::arguments - others;
+  }
+
+  template <class Launch, class Reference>
+  static constexpr void check() {
+    using Sizes = typename LaunchTraits<Launch>::Sizes;
+    using Wanted = typename LaunchOf<
+        Sizes, typename Concat<typename Parameter<T, pointers<Launch>()>::type...>::type>::type;
+    static_assert((0 + ... + is_model<T>) <= 1, "tensors() may list the weights of one network");
+    static_assert(in_order(),
+                  "tensors() must list inputs, then weights, then unread buffers, then outputs");
+    static_assert(std::is_same_v<Launch, Wanted>,
+                  "task::launch in task.h must take const Sizes&, then one const pointer per input "
+                  "and weight (or one const kb::Weights& for weights<Model>()) and one pointer per "
+                  "output of tensors() in that order and of those element types, then "
+                  "cudaStream_t");
+    static_assert(
+        Callable<Reference, Sizes, typename Concat<typename Argument<T>::type...>::type>::value,
+        "reference() must take const Sizes&, then one Tensor per input and weight of "
+        "tensors() (const Model& for weights<Model>())");
+  }
+};
+
+template <class T, Role R>
+void append(std::vector<TensorSpec>& specs, const Typed<T, R>& spec) {
+  specs.push_back(spec);
+}
+template <class Model>
+void append(std::vector<TensorSpec>& specs, const ModelWeights<Model>& weights) {
+  const auto& declared = weights.declaration->specs();
+  specs.insert(specs.end(), declared.begin(), declared.end());
+}
+
+// What one declared tensor hands to reference(), as a tuple; `next` walks over the flat list of
+// what is given.
+template <class T, Role R>
+auto take(const Typed<T, R>&, const std::vector<Tensor>& given, size_t& next) {
+  if constexpr (R <= Role::weight) {
+    return std::tuple<const Tensor&>(given.at(next++));
+  } else {
+    return std::tuple<>{};
+  }
+}
+template <class Model>
+auto take(const ModelWeights<Model>& weights, const std::vector<Tensor>& given, size_t& next) {
+  const size_t first = next;
+  next += weights.declaration->count();
+  TORCH_CHECK(next <= given.size(), "the network has more weights than were given");
+  weights.declaration->bind(given.data() + first);
+  return std::tuple<const Model&>(*weights.model);
 }
 
 inline std::vector<Tensor> to_vector(Tensor t) { return {std::move(t)}; }
@@ -148,41 +181,55 @@ std::vector<Tensor> to_vector(std::tuple<T...> outputs) {
                     std::move(outputs));
 }
 
-template <class... T>
-struct Checked;
-template <class... T>
-struct Checked<std::tuple<T...>> {
-  template <class Launch, class Reference>
-  static constexpr void check() {
-    using Sizes = typename LaunchTraits<Launch>::Sizes;
-    using Wanted = typename LaunchOf<Sizes, typename Concat<Parameter, T...>::type>::type;
-    static_assert(in_order(static_cast<std::tuple<T...>*>(nullptr)),
-                  "tensors() must list inputs, then weights, then unread buffers, then outputs");
-    static_assert(std::is_same_v<Launch, Wanted>,
-                  "task::launch in task.h must take const Sizes&, then one const pointer per input "
-                  "and weight and one pointer per output of tensors() in that order and of those "
-                  "element types, then cudaStream_t");
-    static_assert(Callable<Reference, Sizes, typename Concat<Argument, T...>::type>::value,
-                  "reference() must take const Sizes&, then one Tensor per input and weight of "
-                  "tensors() (const NamedTensors& for a WeightTable)");
+// What tensors() declares, made once for each set of sizes: calls of a reference are timed. For
+// one thread.
+template <class Tensors, class Sizes>
+class Declared {
+ public:
+  using Tuple = std::invoke_result_t<Tensors, const Sizes&>;
+  explicit Declared(Tensors tensors) : tensors_(std::move(tensors)) {}
+
+  const Tuple& at(const SizeBytes& bytes) {
+    const auto found = made_.find(bytes);
+    if (found != made_.end()) return found->second;
+    return made_.emplace(bytes, tensors_(sizes_from<Sizes>(bytes))).first->second;
   }
+  std::vector<TensorSpec> specs(const SizeBytes& bytes) {
+    std::vector<TensorSpec> specs;
+    std::apply([&](const auto&... t) { (append(specs, t), ...); }, at(bytes));
+    return specs;
+  }
+
+ private:
+  Tensors tensors_;
+  std::map<SizeBytes, Tuple> made_;
 };
+
+template <class Model>
+void settle(const ModelWeights<Model>& weights, const std::vector<Tensor>& given) {
+  weights.declaration->bind(given.data());
+  weights.declaration->settle();
+}
+template <class T, Role R>
+void settle(const Typed<T, R>&, const std::vector<Tensor>&) {}
 
 }  // namespace detail
 
 /// Builds a task from its parts and checks at compile time that they fit each other.
 /// @tparam Launch   decltype(task::launch)
 /// @param category  upstream's kind of operator
-/// @param tensors   Sizes -> std::tuple of input(), weight(), unread_buffer(), output(),
-/// WeightTable
+/// @param tensors   Sizes -> std::tuple of input(), weight() or one weights<Model>(),
+/// unread_buffer(), output()
 /// @param reference upstream's forward on ATen: (Sizes, Tensor...) -> Tensor or std::tuple of them
 /// @param sets      smoke and odd sizes
+/// @throws c10::Error if launch() has another number of weights than the network
 template <class Launch, class Tensors, class Reference,
           class Sizes = typename detail::LaunchTraits<Launch>::Sizes>
 Task define(std::string category, Tensors tensors, Reference reference,
             const SizeSets<Sizes>& sets) {
-  using Declared = std::invoke_result_t<Tensors, const Sizes&>;
-  detail::Checked<Declared>::template check<Launch, Reference>();
+  using Checked = detail::Checked<std::invoke_result_t<Tensors, const Sizes&>>;
+  Checked::template check<Launch, Reference>();
+  const auto declared = std::make_shared<detail::Declared<Tensors, Sizes>>(std::move(tensors));
 
   Task task;
   task.name = KB_TASK_NAME;
@@ -191,32 +238,31 @@ Task define(std::string category, Tensors tensors, Reference reference,
   task.smoke = size_bytes(sets.smoke);
   task.odd = size_bytes(sets.odd);
   task.full = size_bytes(Sizes{});
-  task.weight_table = detail::has_table(static_cast<Declared*>(nullptr));
-  task.tensors = [tensors](const SizeBytes& bytes) {
-    std::vector<TensorSpec> specs;
-    std::apply([&](auto&&... t) { (detail::append(specs, std::move(t)), ...); },
-               tensors(sizes_from<Sizes>(bytes)));
-    return specs;
-  };
-  task.reference = [tensors, reference](const SizeBytes& bytes, const std::vector<Tensor>& given) {
-    const Sizes& sizes = sizes_from<Sizes>(bytes);
+  task.weight_table = detail::LaunchTraits<Launch>::takes_table;
+  task.tensors = [declared](const SizeBytes& bytes) { return declared->specs(bytes); };
+  task.reference = [declared, reference](const SizeBytes& bytes, const std::vector<Tensor>& given) {
     size_t next = 0;
-    // Only inputs and weights become arguments; braces fix the order of evaluation.
-    auto argument = [&](const auto& spec) {
-      using T = std::decay_t<decltype(spec)>;
-      if constexpr (detail::rank_of<T> <= static_cast<int>(Role::weight)) {
-        return std::tuple{detail::take(spec, given, next)};
-      } else {
-        return std::tuple<>{};
-      }
-    };
-    auto nested = std::apply(
-        [&](const auto&... t) { return std::tuple<decltype(argument(t))...>{argument(t)...}; },
-        tensors(sizes));
-    auto arguments = std::apply([](auto&... t) { return std::tuple_cat(std::move(t)...); }, nested);
-    return detail::to_vector(
-        std::apply([&](const auto&... a) { return reference(sizes, a...); }, arguments));
+    auto arguments = std::apply(
+        [&](const auto&... t) {
+          // Braces fix the order of evaluation.
+          std::tuple<decltype(detail::take(t, given, next))...> nested{
+              detail::take(t, given, next)...};
+          return std::apply([](auto&... part) { return std::tuple_cat(part...); }, nested);
+        },
+        declared->at(bytes));
+    return detail::to_vector(std::apply(
+        [&](const auto&... a) { return reference(sizes_from<Sizes>(bytes), a...); }, arguments));
   };
+  if constexpr (Checked::has_model) {
+    task.settle_weights = [declared](const SizeBytes& bytes, const std::vector<Tensor>& weights) {
+      std::apply([&](const auto&... t) { (detail::settle(t, weights), ...); }, declared->at(bytes));
+    };
+    constexpr size_t pointers = Checked::template pointers<Launch>();
+    size_t count = 0;
+    for (const TensorSpec& spec : task.tensors(task.smoke)) count += spec.role == Role::weight;
+    TORCH_CHECK(task.weight_table || count == pointers, task.name, ": task::launch takes ",
+                pointers, " weights, but the network has ", count);
+  }
   return task;
 }
 

@@ -69,11 +69,6 @@ struct Typed : TensorSpec {
   }
 };
 
-/// Any number of weights handed over as one kb::Weights; for models with about 20 and more.
-struct WeightTable {
-  std::vector<TensorSpec> specs;
-};
-
 namespace detail {
 /// Defaults by rank and name: matrices keep the gain of their layer, vectors vary around 1
 /// (`...weight`) or 0 (`...bias`), so that skipping any of them shows.
@@ -112,17 +107,5 @@ Typed<T, Role::output> output(std::string name, Shape shape) {
   return {TensorSpec{
       std::move(name), Role::output, c10::CppTypeToScalarType<T>::value, std::move(shape), {}, {}}};
 }
-
-/// Weights by name for a reference that takes a table.
-class NamedTensors {
- public:
-  NamedTensors(std::vector<std::string> names, std::vector<at::Tensor> tensors);
-  /// @throws c10::Error naming the missing tensor.
-  const at::Tensor& operator[](const std::string& name) const;
-
- private:
-  std::vector<std::string> names_;
-  std::vector<at::Tensor> tensors_;
-};
 
 }  // namespace kb
