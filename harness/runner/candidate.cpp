@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -108,10 +109,32 @@ void Candidate::bind(const protocol::Request& request) {
   sizes_.assign(request.sizes, request.sizes + request.sizes_bytes);
   weight_table_ = request.weight_table != 0;
   for (uint32_t i = 0; i < request.tensor_count; ++i) tensors_.emplace_back(request.tensors[i]);
+  uint32_t slots = 1;
   for (const MappedTensor& tensor : tensors_) {
+    slots = std::max(slots, tensor.slots());
     if (weight_table_ && tensor.role() == TensorRole::weight) table_.push_back(tensor.as_weight());
   }
-  weights_ = Weights(table_.data(), table_.size());
+  index_ = WeightIndex(table_);
+  weights_ = index_.weights(table_);
+  line_up_calls(slots);
+}
+
+// Once, and not in each call: calls are timed, and networks have hundreds of tensors.
+void Candidate::line_up_calls(uint32_t slots) {
+  calls_.assign(slots, {});
+  for (uint32_t slot = 0; slot < slots; ++slot) {
+    std::vector<void*>& arguments = calls_[slot];
+    arguments.push_back(sizes_.data());
+    bool table_passed = false;
+    for (const MappedTensor& tensor : tensors_) {
+      if (!weight_table_ || tensor.role() != TensorRole::weight) {
+        arguments.push_back(tensor.slot(slot));
+      } else if (!std::exchange(table_passed, true)) {
+        arguments.push_back(&weights_);
+      }
+    }
+    arguments.push_back(stream_);
+  }
 }
 
 void Candidate::prepare() {
@@ -132,17 +155,7 @@ void Candidate::prepare() {
 
 void Candidate::launch(uint32_t slot) {
   if (control_) return protocol::launch_empty_kernel(stream_);
-  std::vector<void*> args{sizes_.data()};
-  bool table_passed = false;
-  for (const MappedTensor& tensor : tensors_) {
-    if (!weight_table_ || tensor.role() != TensorRole::weight) {
-      args.push_back(tensor.slot(slot));
-    } else if (!std::exchange(table_passed, true)) {
-      args.push_back(&weights_);
-    }
-  }
-  args.push_back(stream_);
-  launch_(args.data());
+  launch_(calls_.at(slot).data());
 }
 
 OwnTimes Candidate::run(uint32_t first_slot, uint32_t slots) {

@@ -12,6 +12,7 @@
 #include "contract/include/kb/contract.h"
 #include "protocol/serve.h"
 #include "protocol/unit_clock.h"
+#include "protocol/weight_index.h"
 
 namespace kb::runner {
 
@@ -26,6 +27,7 @@ class MappedTensor {
 
   void* slot(uint32_t index) const;
   protocol::TensorRole role() const { return tensor_.role; }
+  uint32_t slots() const { return static_cast<uint32_t>(tensor_.slots); }
   Weight as_weight() const;
 
  private:
@@ -60,6 +62,7 @@ class Candidate final : public protocol::Executor {
 
  private:
   using Entry = int (*)(void* const*);
+  void line_up_calls(uint32_t slots);
   void launch(uint32_t slot);
   Graph record(uint32_t first_slot, uint32_t slots);
   Graph put_together(uint32_t first_slot, uint32_t slots);
@@ -77,7 +80,9 @@ class Candidate final : public protocol::Executor {
   std::vector<unsigned char> sizes_;
   std::vector<MappedTensor> tensors_;
   std::vector<Weight> table_;
-  Weights weights_{nullptr, 0};
+  WeightIndex index_{table_};
+  Weights weights_ = index_.weights(table_);
+  std::vector<std::vector<void*>> calls_;  ///< [slot] what launch() is given
 };
 
 }  // namespace kb::runner

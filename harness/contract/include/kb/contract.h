@@ -38,7 +38,10 @@ struct Weight {
 /// The weights of a large model, in state_dict order. Lives on the host for the whole session.
 class Weights {
  public:
-  Weights(const Weight* first, size_t count) : first_(first), count_(count) {}
+  /// @param places  a hash table by hash(): the position of a weight plus one, or 0 for none
+  /// @param mask    the table's length less one; the length is a power of two
+  Weights(const Weight* first, size_t count, const uint32_t* places, size_t mask)
+      : first_(first), count_(count), places_(places), mask_(mask) {}
 
   const Weight* begin() const { return first_; }
   const Weight* end() const { return first_ + count_; }
@@ -49,16 +52,35 @@ class Weights {
 
   /// The weight called `name`; ends the program with a message if there is none.
   const Weight& find(const char* name) const {
-    for (const Weight& w : *this) {
+    for (size_t i = hash(name) & mask_; places_[i] != 0; i = (i + 1) & mask_) {
+      const Weight& w = first_[places_[i] - 1];
       if (std::strcmp(w.name, name) == 0) return w;
     }
     std::fprintf(stderr, "kb::Weights has no weight named '%s'\n", name);
     std::abort();
   }
 
+  /// Eight characters at a time: networks have hundreds of names, and launch() may ask for all.
+  static size_t hash(const char* name) {
+    constexpr uint64_t mix = 0x9E3779B97F4A7C15;
+    uint64_t h = 0;
+    for (size_t left = std::strlen(name); left > 0;) {
+      const size_t bytes = left < 8 ? left : 8;
+      uint64_t part = 0;
+      std::memcpy(&part, name, bytes);
+      h = (h ^ part) * mix;
+      h ^= h >> 29;
+      name += bytes;
+      left -= bytes;
+    }
+    return static_cast<size_t>(h);
+  }
+
  private:
   const Weight* first_;
   size_t count_;
+  const uint32_t* places_;
+  size_t mask_;
 };
 
 }  // namespace kb

@@ -1,0 +1,188 @@
+// Layers against LibTorch's own modules: the same names and shapes, the same outputs.
+#include "kb/layers.h"
+
+#include <gtest/gtest.h>
+#include <torch/nn.h>
+
+#include "kb/model.h"
+
+namespace kb {
+namespace {
+
+// A layer with weights that a module of torch::nn has.
+template <class Layer>
+class Filled {
+ public:
+  template <class Module, class... Args>
+  explicit Filled(const Module& module, Args&&... args)
+      : layer(Scope(declaration_), std::forward<Args>(args)...) {
+    const auto state = [&] {
+      auto all = module->named_parameters();
+      for (const auto& buffer : module->named_buffers()) all.insert(buffer.key(), buffer.value());
+      return all;
+    }();
+    EXPECT_EQ(state.size(), declaration_.specs().size());
+    for (const TensorSpec& spec : declaration_.specs()) {
+      const Tensor* value = state.find(spec.name);
+      if (value == nullptr) {
+        ADD_FAILURE() << "torch::nn has no " << spec.name;
+        continue;
+      }
+      EXPECT_EQ(value->sizes().vec(), spec.shape) << spec.name;
+      EXPECT_EQ(value->scalar_type(), spec.dtype) << spec.name;
+      if (spec.role == Role::weight) weights_.push_back(value->detach());
+    }
+    declaration_.bind(weights_.data());
+  }
+
+ private:
+  Declaration declaration_;
+  std::vector<Tensor> weights_;
+
+ public:
+  Layer layer;
+};
+
+class Layers : public testing::Test {
+ protected:
+  Layers() { at::manual_seed(1); }
+  static void expect_same(const Tensor& ours, const Tensor& theirs) {
+    ASSERT_EQ(ours.sizes(), theirs.sizes());
+    EXPECT_TRUE(at::allclose(ours, theirs, 1e-5, 1e-6))
+        << (ours - theirs).abs().max().item<float>();
+  }
+  at::NoGradGuard no_grad_;
+};
+
+TEST_F(Layers, Linear) {
+  const torch::nn::Linear module(5, 7);
+  const Filled<Linear> ours(module, 5, 7);
+  const Tensor x = at::randn({3, 5});
+  expect_same(ours.layer(x), torch::nn::Linear(module)->forward(x));
+  const torch::nn::Linear plain(torch::nn::LinearOptions(5, 7).bias(false));
+  expect_same(Filled<Linear>(plain, 5, 7, false).layer(x), torch::nn::Linear(plain)->forward(x));
+}
+
+TEST_F(Layers, Convolutions) {
+  torch::nn::Conv1d one(torch::nn::Conv1dOptions(4, 6, 3).stride(2).padding(1).bias(false));
+  const Filled<Conv1d> ours1(one, 4, 6, 3, ConvOptions{.stride = 2, .padding = 1, .bias = false});
+  Tensor x = at::randn({2, 4, 11});
+  expect_same(ours1.layer(x), one->forward(x));
+  torch::nn::Conv2d two(
+      torch::nn::Conv2dOptions(4, 6, {3, 5}).padding({1, 2}).dilation({2, 1}).groups(2));
+  const Filled<Conv2d> ours2(two, 4, 6, Extents{3, 5},
+                             ConvOptions{.padding = {1, 2}, .dilation = {2, 1}, .groups = 2});
+  x = at::randn({2, 4, 9, 12});
+  expect_same(ours2.layer(x), two->forward(x));
+  torch::nn::Conv3d three(torch::nn::Conv3dOptions(2, 3, 2));
+  const Filled<Conv3d> ours3(three, 2, 3, 2);
+  x = at::randn({1, 2, 5, 6, 7});
+  expect_same(ours3.layer(x), three->forward(x));
+}
+
+TEST_F(Layers, TransposedConvolutions) {
+  torch::nn::ConvTranspose1d one(torch::nn::ConvTranspose1dOptions(4, 6, 3).stride(2));
+  const Filled<ConvTranspose1d> ours1(one, 4, 6, 3, ConvTransposeOptions{.stride = 2});
+  Tensor x = at::randn({2, 4, 11});
+  expect_same(ours1.layer(x), one->forward(x));
+  torch::nn::ConvTranspose2d two(torch::nn::ConvTranspose2dOptions(4, 6, {3, 2})
+                                     .stride({2, 3})
+                                     .padding(1)
+                                     .output_padding({1, 2})
+                                     .groups(2)
+                                     .dilation(2)
+                                     .bias(false));
+  const Filled<ConvTranspose2d> ours2(two, 4, 6, Extents{3, 2},
+                                      ConvTransposeOptions{.stride = {2, 3},
+                                                           .padding = 1,
+                                                           .output_padding = {1, 2},
+                                                           .dilation = 2,
+                                                           .groups = 2,
+                                                           .bias = false});
+  x = at::randn({2, 4, 5, 6});
+  expect_same(ours2.layer(x), two->forward(x));
+  torch::nn::ConvTranspose3d three(torch::nn::ConvTranspose3dOptions(2, 3, 2));
+  const Filled<ConvTranspose3d> ours3(three, 2, 3, 2);
+  x = at::randn({1, 2, 3, 4, 5});
+  expect_same(ours3.layer(x), three->forward(x));
+}
+
+TEST_F(Layers, Norms) {
+  const Tensor x = at::randn({3, 6, 4, 5}) * 2 + 1;
+  torch::nn::BatchNorm2d batch(6);
+  expect_same(Filled<BatchNorm>(batch, 6).layer(x), batch->forward(x));
+  torch::nn::GroupNorm group(torch::nn::GroupNormOptions(3, 6));
+  expect_same(Filled<GroupNorm>(group, 3, 6).layer(x), group->forward(x));
+  torch::nn::LayerNorm layer(torch::nn::LayerNormOptions({4, 5}));
+  expect_same(Filled<LayerNorm>(layer, Shape{4, 5}).layer(x), layer->forward(x));
+  torch::nn::InstanceNorm2d plain(6);
+  expect_same(Filled<InstanceNorm>(plain, 6).layer(x), plain->forward(x));
+  torch::nn::InstanceNorm2d affine(torch::nn::InstanceNormOptions(6).affine(true));
+  expect_same(Filled<InstanceNorm>(affine, 6, true).layer(x), affine->forward(x));
+}
+
+TEST_F(Layers, Embedding) {
+  torch::nn::Embedding module(9, 4);
+  const Tensor indices = at::randint(9, {2, 3}, at::kLong);
+  expect_same(Filled<Embedding>(module, 9, 4).layer(indices), module->forward(indices));
+}
+
+TEST_F(Layers, Recurrent) {
+  const Tensor x = at::randn({2, 7, 3}), h0 = at::randn({4, 2, 5}), c0 = at::randn({4, 2, 5});
+  const RecurrentOptions options{.layers = 2, .batch_first = true, .bidirectional = true};
+  torch::nn::LSTM lstm(
+      torch::nn::LSTMOptions(3, 5).num_layers(2).batch_first(true).bidirectional(true));
+  const auto [out, h, c] = Filled<LSTM>(lstm, 3, 5, options).layer(x, h0, c0);
+  const auto [their_out, state] = lstm->forward(x, std::tuple{h0, c0});
+  expect_same(out, their_out);
+  expect_same(h, std::get<0>(state));
+  expect_same(c, std::get<1>(state));
+  torch::nn::GRU gru(
+      torch::nn::GRUOptions(3, 5).num_layers(2).batch_first(true).bidirectional(true));
+  expect_same(std::get<0>(Filled<GRU>(gru, 3, 5, options).layer(x, h0)),
+              std::get<0>(gru->forward(x, h0)));
+  torch::nn::RNN rnn(torch::nn::RNNOptions(3, 5).bias(false));
+  const Tensor start = at::randn({1, 7, 5});
+  expect_same(std::get<1>(Filled<RNN>(rnn, 3, 5, RecurrentOptions{.bias = false}).layer(x, start)),
+              std::get<1>(rnn->forward(x, start)));
+}
+
+TEST_F(Layers, MultiheadAttention) {
+  torch::nn::MultiheadAttention module(12, 3);
+  for (auto& parameter : module->named_parameters()) parameter.value().normal_(0, 0.3);
+  const Tensor x = at::randn({5, 2, 12}), memory = at::randn({7, 2, 12});
+  const Filled<MultiheadAttention> ours(module, 12, 3);
+  expect_same(ours.layer(x, x, x), std::get<0>(module->forward(x, x, x)));
+  expect_same(ours.layer(x, memory, memory), std::get<0>(module->forward(x, memory, memory)));
+  const Tensor mask = at::zeros({5, 5}).masked_fill(at::ones({5, 5}).triu(1).to(at::kBool),
+                                                    -std::numeric_limits<float>::infinity());
+  expect_same(ours.layer(x, x, x, mask), std::get<0>(module->forward(x, x, x, {}, true, mask)));
+  const Tensor first = x.transpose(0, 1);
+  const Filled<MultiheadAttention> turned(module, 12, 3, /*batch_first=*/true);
+  expect_same(turned.layer(first, first, first), ours.layer(x, x, x).transpose(0, 1));
+}
+
+TEST_F(Layers, SequentialNumbersWhatHasNoWeights) {
+  torch::nn::Sequential module(torch::nn::Linear(3, 4), torch::nn::ReLU(), torch::nn::Linear(4, 2));
+  struct Net {
+    Scope net;
+    Sequential layers{net};
+    explicit Net(const Scope& at) : net(at) {
+      layers.add<Linear>(3, 4).then([](const Tensor& x) { return at::relu(x); }).add<Linear>(4, 2);
+    }
+    Tensor operator()(const Tensor& x) const { return layers(x); }
+  };
+  const Tensor x = at::randn({5, 3});
+  expect_same(Filled<Net>(module).layer(x), module->forward(x));
+  Declaration none;
+  EXPECT_TRUE(Sequential(Scope(none))(x).is_same(x));
+}
+
+TEST_F(Layers, ExtentsOfAnotherRankAreRefused) {
+  EXPECT_EQ(Extents(3).in(2), (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ((Extents{3, 5}.in(2)), (std::vector<int64_t>{3, 5}));
+  EXPECT_THROW((Extents{3, 5}.in(3)), c10::Error);
+}
+
+}  // namespace
+}  // namespace kb
