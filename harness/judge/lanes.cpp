@@ -28,11 +28,11 @@ constexpr std::array pooled_lanes{"eager", "graph"};
 // Launch costs that differ by less than this between the lanes are hidden behind the kernels.
 constexpr double same_time = 0.02;
 
-// Functional timing only shows that the path works; its few blocks decide nothing.
+// Functional timing only shows that the path works; one block does.
 PairingPolicy policy(int pair) {
   PairingPolicy policy{.confidence = confidence};
   if (is_functional()) {
-    policy.min_blocks = policy.max_blocks = 8;
+    policy.min_blocks = policy.max_blocks = 1;
   } else if (pair > 1) {
     policy.min_blocks = policy.max_blocks = 4;  // the spread between pairs decides, not within one
   }

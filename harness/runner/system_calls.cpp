@@ -1,5 +1,6 @@
 // A list of what is denied: the driver's own calls change from release to release, and what matters
-// is that nothing reaches another process, outlives this one or slows down the judge.
+// is that nothing reaches another process, outlives this one or slows down the judge. Of calls that
+// are many calls in one, fcntl() and prctl(), there is a list of what is allowed.
 #include "runner/system_calls.h"
 
 #include <fcntl.h>
@@ -81,6 +82,34 @@ bool deny_if(const Filter& filter, int number, scmp_arg_cmp condition, int error
   return seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(error), number, 1, &condition) == 0;
 }
 
+// Denies all values of an argument but these. A filter has no rule for "none of them", so it gets
+// one for each block of numbers with the same upper bits that holds none.
+bool deny_all_but(const Filter& filter, int number, unsigned argument,
+                  const std::vector<uint32_t>& allowed, uint32_t prefix = 0, int free_bits = 32) {
+  const auto mask = static_cast<uint32_t>(~((uint64_t{1} << free_bits) - 1));
+  const bool holds_some = std::any_of(allowed.begin(), allowed.end(),
+                                      [&](uint32_t value) { return (value & mask) == prefix; });
+  if (!holds_some) {
+    return deny_if(filter, number, SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, mask, prefix));
+  }
+  if (free_bits == 0) return true;
+  const int rest = free_bits - 1;
+  return deny_all_but(filter, number, argument, allowed, prefix, rest) &&
+         deny_all_but(filter, number, argument, allowed, prefix | uint32_t{1} << rest, rest);
+}
+
+// Descriptors and their flags. Not leases, watches, owners and signals of files: a signal is code
+// that runs when nobody has called the candidate, and a lease lets another process wait.
+const std::vector<uint32_t> allowed_fcntl{F_DUPFD, F_GETFD, F_SETFD,        F_GETFL,
+                                          F_SETFL, F_GETLK, F_DUPFD_CLOEXEC};
+
+// Names of threads and of memory, and what a library may ask. The rest of deny_system_calls() and
+// deny_new_code() needs PR_SET_SECCOMP and PR_SET_NO_NEW_PRIVS.
+constexpr int name_of_memory = 0x53564D41;  // PR_SET_VMA, newer than some headers
+const std::vector<uint32_t> allowed_prctl{PR_SET_NAME,     PR_GET_NAME,         PR_GET_DUMPABLE,
+                                          PR_GET_SECCOMP,  PR_SET_SECCOMP,      PR_SET_NO_NEW_PRIVS,
+                                          PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS, name_of_memory};
+
 // The kernel looks at the lower half of an argument that is an int.
 scmp_arg_cmp is_int(unsigned argument, int value) {
   return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, static_cast<scmp_datum_t>(value));
@@ -128,16 +157,8 @@ bool deny_by_arguments(const Filter& filter) {
       deny_if(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_NE, 0)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS)) &&
       deny_if(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0)) &&
-      // Signals on input, to the same end as a timer.
-      deny_if(filter, SCMP_SYS(fcntl), is_int(1, F_SETOWN)) &&
-      deny_if(filter, SCMP_SYS(fcntl), is_int(1, F_SETSIG)) &&
-      deny_if(filter, SCMP_SYS(fcntl), is_int(1, F_SETOWN_EX)) &&
-      // The runner dies with its judge and shows its memory to nobody.
-      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_PDEATHSIG)) &&
-      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_PTRACER)) &&
-      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_CHILD_SUBREAPER)) &&
-      // A handler in the middle of the runner's own system calls.
-      deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_SYSCALL_USER_DISPATCH));
+      deny_all_but(filter, SCMP_SYS(fcntl), 1, allowed_fcntl) &&
+      deny_all_but(filter, SCMP_SYS(prctl), 0, allowed_prctl);
 }
 
 // CUDA's threads are there already.
