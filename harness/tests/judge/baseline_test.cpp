@@ -35,16 +35,17 @@ class Package : public testing::Test {
              {"sizes", {{"N", 4}}},
              {"task_sha256", file_sha256(library)},
              {"failure", nullptr}};
-    task_.fields.to_json = [](const SizeBytes&) { return Json{{"N", 4}}; };
+    task_.fields.fields = {{"N", SizeField::Kind::integer, 0, 1, false}};
   }
   ~Package() override { fs::remove_all(entry_.build_dir); }
 
   fs::path path() const { return package_of(entry_, "fp32"); }
-  std::string why() const { return why_no_package(path(), entry_, task_, {}, "fp32", "cpu"); }
+  std::string why() const { return why_no_package(path(), entry_, task_, four_, "fp32", "cpu"); }
   void describe() const { replace_json(fs::path(path()).replace_extension(".json"), made_); }
 
   CandidateEntry entry_;
   Task task_ = small_task({}, {});
+  SizeBytes four_{4, 0, 0, 0, 0, 0, 0, 0};
   Json made_;
 };
 

@@ -4,8 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -16,30 +15,57 @@ namespace kb {
 /// One set of values of a task's Sizes: what launch() receives, byte for byte.
 using SizeBytes = std::vector<unsigned char>;
 
+/// One field of a Sizes struct, wherever it lies in its bytes.
+struct SizeField {
+  enum class Kind { integer, real, flag };
+  std::string name;
+  Kind kind;
+  size_t offset;
+  size_t count;   ///< of values
+  bool is_array;  ///< which one value may be, too
+};
+
 /// Named access to the fields of a Sizes struct that is only known as bytes.
 struct SizeFields {
-  std::vector<std::string> names;
+  std::vector<SizeField> fields;
+
   /// All fields as {"name": number | [numbers]}, in declaration order.
-  std::function<nlohmann::ordered_json(const SizeBytes&)> to_json;
+  nlohmann::ordered_json to_json(const SizeBytes& sizes) const;
   /// Sets field `name` from text such as `96`, `0.5`, `true` or `3,5`.
   /// @throws std::invalid_argument naming the field and what it takes.
-  std::function<void(SizeBytes&, const std::string& name, const std::string& text)> set;
+  void set(SizeBytes& sizes, const std::string& name, const std::string& text) const;
 };
 
 namespace detail {
 
 std::vector<std::string> split_names(const char* comma_separated);
-void require_name(const std::vector<std::string>& names, const std::string& name);
-void parse_size(const std::string& name, const std::string& text, int64_t& out);
-void parse_size(const std::string& name, const std::string& text, double& out);
-void parse_size(const std::string& name, const std::string& text, bool& out);
-std::vector<std::string> split_values(const std::string& name, const std::string& text,
-                                      size_t count);
 
-template <size_t N>
-void parse_size(const std::string& name, const std::string& text, std::array<int64_t, N>& out) {
-  const std::vector<std::string> parts = split_values(name, text, N);
-  for (size_t i = 0; i < N; ++i) parse_size(name, parts[i], out[i]);
+template <class T>
+struct FieldType;
+template <>
+struct FieldType<int64_t> {
+  static constexpr SizeField::Kind kind = SizeField::Kind::integer;
+};
+template <>
+struct FieldType<double> {
+  static constexpr SizeField::Kind kind = SizeField::Kind::real;
+};
+template <>
+struct FieldType<bool> {
+  static constexpr SizeField::Kind kind = SizeField::Kind::flag;
+};
+template <class T, size_t N>
+struct FieldType<std::array<T, N>> : FieldType<T> {
+  static constexpr size_t count = N;
+};
+
+template <class T>
+SizeField field_of(const std::string& name, size_t offset) {
+  if constexpr (requires { FieldType<T>::count; }) {
+    return {name, FieldType<T>::kind, offset, FieldType<T>::count, true};
+  } else {
+    return {name, FieldType<T>::kind, offset, 1, false};
+  }
 }
 
 template <class Fields>
@@ -76,28 +102,17 @@ SizeFields size_fields() {
   using Fields = decltype(std::declval<Sizes&>().kb_values());
   static_assert(detail::FieldBytes<Fields>::value() == sizeof(Sizes),
                 "KB_FIELDS(...) must list every field of Sizes, in order");
-  SizeFields fields;
-  fields.names = detail::split_names(Sizes::kb_names());
-  fields.to_json = [names = fields.names](const SizeBytes& bytes) {
-    nlohmann::ordered_json out = nlohmann::ordered_json::object();
-    size_t i = 0;
-    std::apply([&](const auto&... field) { ((out[names[i++]] = field), ...); },
-               sizes_from<Sizes>(bytes).kb_values());
-    return out;
+  const std::vector<std::string> names = detail::split_names(Sizes::kb_names());
+  SizeFields all;
+  Sizes sizes;
+  const auto* start = reinterpret_cast<const unsigned char*>(&sizes);
+  const auto add = [&](const auto& field) {
+    const auto* place = reinterpret_cast<const unsigned char*>(&field);
+    using Type = std::decay_t<decltype(field)>;
+    all.fields.push_back(detail::field_of<Type>(names.at(all.fields.size()), place - start));
   };
-  fields.set = [names = fields.names](SizeBytes& bytes, const std::string& name,
-                                      const std::string& text) {
-    detail::require_name(names, name);
-    Sizes sizes = sizes_from<Sizes>(bytes);
-    size_t i = 0;
-    std::apply(
-        [&](auto&... field) {
-          ((names[i++] == name ? detail::parse_size(name, text, field) : void()), ...);
-        },
-        sizes.kb_values());
-    std::memcpy(bytes.data(), &sizes, sizeof(Sizes));
-  };
-  return fields;
+  std::apply([&](const auto&... field) { (add(field), ...); }, sizes.kb_values());
+  return all;
 }
 
 }  // namespace kb
