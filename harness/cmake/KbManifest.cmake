@@ -88,6 +88,8 @@ function(kb_write_manifest file property)
   list(TRANSFORM KB_LANES REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE lanes)
   list(JOIN lanes ", " lanes)
   get_filename_component(preset ${PROJECT_BINARY_DIR} NAME)
+  string(REPLACE "\\" "\\\\" chosen "${KB_TASKS}")
+  string(REPLACE "\"" "\\\"" chosen "${chosen}")
   # Written only when it changes, so that a new configure run makes nothing stale.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${file} @ONLY CONTENT [[{
 "schema": 1,
@@ -96,6 +98,7 @@ function(kb_write_manifest file property)
 "backend": "@KB_BACKEND@",
 "sanitize": "@KB_SANITIZE@",
 "contract": "@KB_CONTRACT@",
+"chosen_tasks": "@chosen@",
 "lanes": [@lanes@],
 "torch": "@KB_TORCH_VERSION@",
 "cuda_architectures": "@CMAKE_CUDA_ARCHITECTURES@",

@@ -4,6 +4,7 @@ set_property(CACHE KB_BACKEND PROPERTY STRINGS cpu cuda)
 set(KB_SANITIZE none CACHE STRING "Sanitizer of candidates on the CPU backend: none, address, thread")
 set_property(CACHE KB_SANITIZE PROPERTY STRINGS none address thread)
 set(KB_RUNS "*" CACHE STRING "Runs of candidates/ to configure: names or globs separated by ;")
+set(KB_TASKS "*" CACHE STRING "Tasks to configure: names such as level1/019_relu or globs separated by ;")
 set(KB_REQUIRE_ISOLATION "" CACHE STRING "full: judge nothing on a machine that lacks a layer of isolation")
 set_property(CACHE KB_REQUIRE_ISOLATION PROPERTY STRINGS "" full)
 set(KB_SIZES full CACHE STRING "full: upstream's sizes; <N>g: scaled down where a GPU with N GB of memory needs it")
@@ -32,6 +33,7 @@ kb_check_option(KB_LANES "eager;graph" "^(aoti;)?eager;graph(;library)?$"
 kb_check_option(KB_REQUIRE_ISOLATION "" "^(full)?$" "be empty or full")
 kb_check_option(KB_SIZES full "^(full|[1-9][0-9]*g)$" "be full, or the GPU's memory in GB such as 24g")
 kb_check_option(KB_RUNS "*" "^" "")  # kb_add_runs() knows which there are
+kb_check_option(KB_TASKS "*" "^" "")  # as kb_add_levels() of tasks
 if(KB_BACKEND STREQUAL cuda AND NOT KB_SANITIZE STREQUAL none)
   message(FATAL_ERROR "KB_SANITIZE=${KB_SANITIZE} needs KB_BACKEND=cpu (preset cpu-asan or cpu-tsan).")
 endif()

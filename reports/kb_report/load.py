@@ -225,6 +225,12 @@ def load_build_dir(build_dir: Path) -> Suite:
         )
         env = None
 
+    chosen = manifest.get("chosen_tasks", "*")
+    if chosen != "*":
+        notes.append(
+            f"only the tasks of -DKB_TASKS='{chosen}' are configured: N counts these, not the "
+            "whole of a level"
+        )
     levels: dict[int, list[str]] = {}
     for key, level in manifest["levels"].items():
         tasks = sorted(set(level["tasks"]))

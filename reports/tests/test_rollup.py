@@ -540,6 +540,15 @@ def test_files_that_no_candidate_owns(tmp_path, capsys):
     assert "gone.level1.x" in doc["notes"][0]
 
 
+def test_a_choice_of_tasks_is_told(tmp_path):
+    build = BuildDir(tmp_path / "h200")
+    build.finish()
+    path = tmp_path / "h200/manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"chosen_tasks": "level1/0*"}))
+    doc = rollup(build)[1]
+    assert "KB_TASKS='level1/0*'" in doc["notes"][0]
+
+
 def test_manifest_that_repeats_itself(tmp_path):
     build = BuildDir(tmp_path / "h200", levels={1: [*tasks_of(1, 2), tasks_of(1, 1)[0]]})
     entry = build.add(build.levels[1][0])

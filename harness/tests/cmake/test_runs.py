@@ -179,6 +179,25 @@ def test_runs_can_be_chosen(tree: Tree) -> None:
     assert {c["run"] for c in manifest["candidates"]} == {"seed", "a2"}
 
 
+def test_tasks_can_be_chosen(tree: Tree) -> None:
+    tree.add(f"a/{RELU}")
+    tree.add("a/level2/066_matmul_dropout_softmax.cu")
+    done = tree.configure("-DKB_TASKS=level2/*;level1/0?3_softmax", build="chosen")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tree.root / "build/chosen/manifest.json").read_text())
+    assert manifest["levels"]["1"]["tasks"] == ["023_softmax"]
+    assert manifest["levels"]["2"]["tasks"] == ["066_matmul_dropout_softmax"]
+    assert manifest["chosen_tasks"] == "level2/*;level1/0?3_softmax"
+    assert {(c["run"], c["task"]) for c in manifest["candidates"]} == {
+        ("seed", "023_softmax"),
+        ("seed", "066_matmul_dropout_softmax"),
+        ("a", "066_matmul_dropout_softmax"),
+    }
+    done = tree.configure("-DKB_TASKS=level3/*", build="chosen")
+    assert done.returncode != 0
+    assert "KB_TASKS is 'level3/*', but no task has such a name" in error_of(done)
+
+
 @pytest.mark.parametrize("lacking", ["task.h", "reference.cpp", "candidate.cu"])
 def test_a_task_lacking_a_file_is_named(tree: Tree, lacking: str) -> None:
     folder = tree.root / "level3/001_new"
