@@ -28,10 +28,12 @@ struct Grid {
 /// How many elements come before the first at which vectors of N can be loaded from every pointer;
 /// n if there is none because the pointers are not aligned to one another.
 template <int N, class T, class... Others>
-__device__ int64_t elements_before_vectors(int64_t n, const T* first, const Others*... others) {
-  const auto place = [](const auto* p) { return reinterpret_cast<uintptr_t>(p) / sizeof(*p) % N; };
-  const bool together = (true && ... && (place(others) == place(first)));
-  const int64_t before = (N - place(first)) % N;
+__host__ __device__ int64_t elements_before_vectors(int64_t n, const T* first,
+                                                    const Others*... others) {
+  const uintptr_t place = reinterpret_cast<uintptr_t>(first) / sizeof(T) % N;
+  const bool together =
+      (... && (reinterpret_cast<uintptr_t>(others) / sizeof(Others) % N == place));
+  const int64_t before = (N - place) % N;
   return together && before < n ? before : n;
 }
 
@@ -41,7 +43,7 @@ __device__ int64_t elements_before_vectors(int64_t n, const T* first, const Othe
 /// @tparam rounds  how many groups are taken at a time, to have as many loads under way
 template <int N, int rounds, class Team, class OnVector, class OnSingle>
 __device__ void share(Team, int64_t n, int64_t before, OnVector vector, OnSingle single) {
-  const int64_t vectors = (n - before) / N, singles = n - vectors * N;
+  const int64_t vectors = static_cast<uint64_t>(n - before) / N, singles = n - vectors * N;
 #pragma unroll rounds
   for (int64_t i = Team::rank(); i < vectors; i += Team::size()) vector(before + i * N);
 #pragma unroll 1

@@ -25,6 +25,11 @@ inline constexpr int vector_width = (... && (sizeof(T) <= 1))   ? 16
                                     : (... && (sizeof(T) <= 8)) ? 2
                                                                 : 1;
 
+/// v, but at least `low` and at most `high`; NaN stays NaN.
+__device__ inline float clamp(float v, float low, float high) {
+  return v < low ? low : v > high ? high : v;
+}
+
 /// The functor that changes nothing.
 struct Same {
   template <class T>
