@@ -26,6 +26,8 @@ std::string_view status_name(BuildStatus status) {
       return "unsupported";
     case BuildStatus::crash:
       return "crash";
+    case BuildStatus::policy_violation:
+      return "policy_violation";
   }
   return "crash";
 }
@@ -50,6 +52,7 @@ std::string to_json(const BuildRecord& record) {
   json["cuda_syntax"] = record.cuda_syntax;
   json["compile_sandbox"] = record.compile_sandbox;
   json["library"] = record.library;
+  json["headers"] = record.headers;
   json["static_constructors"] =
       record.static_constructors ? Json(*record.static_constructors) : Json();
   json["resources"] = Json::array();

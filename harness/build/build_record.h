@@ -13,7 +13,15 @@
 namespace kb {
 
 /// How a compilation ended.
-enum class BuildStatus { ok, compile_error, timeout, out_of_memory, unsupported, crash };
+enum class BuildStatus {
+  ok,
+  compile_error,
+  timeout,
+  out_of_memory,
+  unsupported,
+  crash,
+  policy_violation
+};
 
 /// As it is written in JSON, such as "compile_error".
 std::string_view status_name(BuildStatus status);
@@ -35,7 +43,8 @@ struct BuildRecord {
   uint64_t object_bytes = 0;
   std::string cuda_syntax = "unchecked";  ///< "ok": accepted by nvcc, "clang": by clang, "failed"
   std::string compile_sandbox = "none";
-  std::string library = "none";  ///< the declared library policy
+  std::string library = "none";      ///< the declared library policy
+  std::vector<std::string> headers;  ///< names of the declared headers
   std::optional<int> static_constructors;
   std::vector<KernelResources> resources;
 };

@@ -158,10 +158,12 @@ class Compilation {
     describe_command();
     prepare_sandbox();
     CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
+    refuse_undeclared_headers(&run);
     if (run.status == BuildStatus::ok) audit(&run);
     if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
     if (!options_.cuda_check.empty()) {
       check_cuda_syntax(&run);
+      refuse_undeclared_headers(&run);
     } else if (run.status == BuildStatus::ok) {
       read_sass(command_.object, &run.resources);
     }
@@ -182,6 +184,7 @@ class Compilation {
     record_.command = command_.words;
     record_.compiler = command_.compiler_name();
     record_.library = library_policy_name(options_.library);
+    for (const HeaderFolder& headers : options_.headers) record_.headers.push_back(headers.name);
     const auto hash = sha256_file(command_.source);
     if (!hash) throw std::runtime_error("cannot read the source " + command_.source);
     record_.source_sha256 = *hash;
@@ -205,6 +208,9 @@ class Compilation {
     for (const std::string& file : command_.read_files) rules.read_files.push_back(file);
     for (const std::string& file : options_.allow_files) rules.read_files.push_back(file);
     for (const std::string& folder : options_.allow_read) rules.read_directories.push_back(folder);
+    for (const HeaderFolder& headers : options_.headers) {
+      rules.read_directories.push_back(headers.folder);
+    }
     rules.write_directories.push_back(folder_of(command_.object));
     if (!command_.depfile.empty()) rules.write_directories.push_back(folder_of(command_.depfile));
     rules.write_directories.push_back(temporary_.path());
@@ -282,6 +288,14 @@ class Compilation {
     _exit(128 + signal);
   }
 
+  // Whatever else is wrong with it, the author has to know that a declaration is missing.
+  void refuse_undeclared_headers(CompilerRun* run) const {
+    const auto problem = undeclared_header(options_.undeclared, command_, run->diagnostics);
+    if (!problem) return;
+    run->status = BuildStatus::policy_violation;
+    run->reason = *problem;
+  }
+
   void audit(CompilerRun* run) {
     std::error_code error;
     record_.object_bytes = fs::file_size(command_.object, error);
@@ -321,7 +335,10 @@ class Compilation {
   // not, and the other way round. clang reads the same headers as g++, so it can refuse what g++
   // accepts but says nothing new about what g++ does not.
   void check_cuda_syntax(CompilerRun* run) {
-    if (run->status == BuildStatus::timeout || run->status == BuildStatus::out_of_memory) return;
+    for (const BuildStatus decided :
+         {BuildStatus::timeout, BuildStatus::out_of_memory, BuildStatus::policy_violation}) {
+      if (run->status == decided) return;
+    }
     const bool clang = base_name(options_.cuda_check.front()).starts_with("clang");
     if (clang && run->status != BuildStatus::ok) return;
     const std::string object = check_object();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compile_command.h"
+#include "header_policy.h"
 #include "settings.h"
 #include "symbol_rules.h"
 
@@ -19,6 +20,8 @@ struct Options {
   std::vector<std::string> link;  ///< command that must make a module of its object; none: any
   std::string cuobjdump;          ///< lists the machine code, for the record; empty: none
   LibraryPolicy library = LibraryPolicy::none;
+  std::vector<HeaderFolder> headers;     ///< that the run declares: readable, and recorded
+  std::vector<HeaderFolder> undeclared;  ///< that it could declare: including one is a violation
   std::vector<std::string> allow_read;   ///< folders a candidate may include from
   std::vector<std::string> allow_files;  ///< single files it may include
 };

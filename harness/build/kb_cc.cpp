@@ -20,6 +20,16 @@ std::vector<std::string> split_at_semicolons(const std::string& text) {
   return words;
 }
 
+std::vector<kb::HeaderFolder> header_folders(const std::vector<std::string>& texts) {
+  std::vector<kb::HeaderFolder> folders;
+  for (const std::string& text : texts) {
+    const auto headers = kb::parse_header_folder(text);
+    if (!headers) throw std::runtime_error("'" + text + "' is not NAME=FOLDER");
+    folders.push_back(*headers);
+  }
+  return folders;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -30,6 +40,7 @@ int main(int argc, char** argv) {
   std::string cuda_check;
   std::string link;
   std::string policy;
+  std::vector<std::string> headers, undeclared;
   CLI::App app(
       "Runs a compiler on one candidate. A failure is recorded in <object>.build.json and the stub "
       "takes the object's place.\nLimits: KB_COMPILE_TIMEOUT (s), KB_COMPILE_MEMORY, "
@@ -46,6 +57,11 @@ int main(int argc, char** argv) {
   app.add_option("--cuobjdump", options.cuobjdump, "program that lists what nvcc compiled");
   app.add_option("--policy", policy, "vendor libraries the run has declared: none, cublas, cudnn")
       ->default_val("none");
+  app.add_option("--headers", headers, "NAME=FOLDER of headers that the run has declared")
+      ->allow_extra_args(false);
+  app.add_option("--undeclared-headers", undeclared,
+                 "NAME=FOLDER of headers that it has not: including one is a policy_violation")
+      ->allow_extra_args(false);
   app.add_option("--allow-read", options.allow_read, "folder that the compiler may read")
       ->allow_extra_args(false);
   app.add_option("--allow-file", options.allow_files, "single file that the compiler may read")
@@ -61,6 +77,8 @@ int main(int argc, char** argv) {
     const auto library = kb::parse_library_policy(policy);
     if (!library) throw std::runtime_error("--policy " + policy + " is not none, cublas or cudnn");
     options.library = *library;
+    options.headers = header_folders(headers);
+    options.undeclared = header_folders(undeclared);
     options.cuda_check = split_at_semicolons(cuda_check);
     options.link = split_at_semicolons(link);
     const auto command =

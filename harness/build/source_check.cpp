@@ -2,27 +2,23 @@
 #include "source_check.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "files.h"
 
 namespace kb {
-namespace {
 
 namespace fs = std::filesystem;
 
-fs::path real(const fs::path& path) {
+fs::path real_path(const fs::path& path) {
   std::error_code error;
   const fs::path result = fs::weakly_canonical(path, error);
   return error ? path : result;
 }
 
-bool below(const fs::path& file, const fs::path& folder) {
+bool is_below(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
          folder.end();
 }
-
-}  // namespace
 
 std::vector<std::string> depfile_inputs(std::string_view depfile) {
   std::vector<std::string> words;
@@ -77,15 +73,16 @@ std::optional<std::string> check_source(const CompileCommand& command, const San
   }
   if (command.depfile.empty()) return std::nullopt;
   std::vector<fs::path> folders;
-  for (const std::string& folder : rules.read_directories) folders.push_back(real(folder));
-  for (const std::string& folder : rules.write_directories) folders.push_back(real(folder));
+  for (const std::string& folder : rules.read_directories) folders.push_back(real_path(folder));
+  for (const std::string& folder : rules.write_directories) folders.push_back(real_path(folder));
   std::vector<fs::path> files;
-  for (const std::string& file : rules.read_files) files.push_back(real(file));
+  for (const std::string& file : rules.read_files) files.push_back(real_path(file));
   for (const std::string& input : depfile_inputs(read_text(command.depfile))) {
-    const fs::path file = real(input);
+    const fs::path file = real_path(input);
     const bool allowed = std::find(files.begin(), files.end(), file) != files.end() ||
-                         std::any_of(folders.begin(), folders.end(),
-                                     [&](const fs::path& folder) { return below(file, folder); });
+                         std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+                           return is_below(file, folder);
+                         });
     if (!allowed) return "candidate includes " + input + ", which it may not read";
   }
   return std::nullopt;

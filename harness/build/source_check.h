@@ -1,6 +1,7 @@
 // What can still be checked about the files a candidate reads where the kernel has no Landlock.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,12 @@
 #include "sandbox.h"
 
 namespace kb {
+
+/// `path` without links and "..", also if it does not exist.
+std::filesystem::path real_path(const std::filesystem::path& path);
+
+/// True if `file` is `folder` or lies below it. Both are real paths.
+bool is_below(const std::filesystem::path& file, const std::filesystem::path& folder);
 
 /// The prerequisites of the first rule in a depfile as compilers write them.
 std::vector<std::string> depfile_inputs(std::string_view depfile);

@@ -21,7 +21,8 @@ function(kb_add_candidate)
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules/${folder})
   kb_run_library(${arg_RUN} library)
   kb_use_library(${name} ${library})
-  kb_set_candidate_flags(${name} ${arg_SOURCE} level${arg_LEVEL}/${arg_TASK} ${library})
+  kb_run_headers(${arg_RUN} headers)
+  kb_set_candidate_flags(${name} ${arg_SOURCE} level${arg_LEVEL}/${arg_TASK} ${library} "${headers}")
   set(results results)
   if(arg_HIDDEN)
     set(results hidden)
@@ -41,14 +42,16 @@ function(kb_add_candidate)
     KB_MODULE modules/${folder}/${task}.so KB_RESULT ${results}/${folder}/level${arg_LEVEL}/${arg_TASK}.json)
 endfunction()
 
-# How a candidate is compiled: through the launcher, seeing only its task.h and the contract.
-function(kb_set_candidate_flags name source task_dir library)
+# How a candidate is compiled: through the launcher, seeing only its task.h, the contract and declared headers.
+function(kb_set_candidate_flags name source task_dir library headers)
   set(contract ${PROJECT_SOURCE_DIR}/harness/contract)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${task_dir} ${contract}/include)
   add_dependencies(${name} kb_toolchain)
   set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
     --allow-read ${contract})
+  kb_use_headers(${name} "${headers}" header_options)
+  list(APPEND launcher ${header_options})
   set(link_options -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
   if(KB_LINKER STREQUAL -fuse-ld=lld AND NOT KB_BACKEND STREQUAL cuda)
     list(APPEND link_options -Wl,--no-dependent-libraries)  # an object names no further inputs
@@ -92,6 +95,9 @@ function(kb_set_candidate_flags name source task_dir library)
     if(check)
       list(APPEND check -I${PROJECT_SOURCE_DIR}/${task_dir} -I${contract}/include
         -include ${contract}/entry.h)
+      foreach(each IN LISTS headers)
+        list(APPEND check -I${KB_HEADERS_${each}})
+      endforeach()
       string(REPLACE ";" "\;" check "${check}")
       list(APPEND launcher --cuda-check "${check}")
     endif()

@@ -113,13 +113,18 @@ function(kb_write_manifest file property)
 endfunction()
 
 function(kb_describe_candidate name out)
-  foreach(field IN ITEMS RUN SAMPLE LEVEL TASK SOURCE MODULE RESULT LIBRARY PRELOAD)
+  foreach(field IN ITEMS RUN SAMPLE LEVEL TASK SOURCE MODULE RESULT LIBRARY HEADERS PRELOAD)
     get_target_property(${field} ${name} KB_${field})
   endforeach()
   set(preload "")
   if(PRELOAD)
     list(TRANSFORM PRELOAD REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE preload)
     list(JOIN preload ", " preload)
+  endif()
+  set(headers "")
+  if(HEADERS)
+    list(TRANSFORM HEADERS REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE headers)
+    list(JOIN headers ", " headers)
   endif()
   set(sample null)
   if(NOT SAMPLE MATCHES "^$|-NOTFOUND$")
@@ -129,5 +134,6 @@ function(kb_describe_candidate name out)
   set(${out} "{\"name\": \"${name}\", \"run\": \"${RUN}\", \"sample\": ${sample}, \"level\": ${LEVEL}, \
 \"task\": \"${TASK}\", \"source\": \"${SOURCE}\", \"module\": \"${MODULE}\", \
 \"build_json\": \"${object}.build.json\", \"result\": \"${RESULT}\", \"library\": \"${LIBRARY}\", \
+\"headers\": [${headers}], \
 \"preload\": [${preload}]}" PARENT_SCOPE)
 endfunction()

@@ -150,11 +150,15 @@ task may stand there twice: move its levelN/ into a sample folder, too." PARENT_
   set_property(GLOBAL PROPERTY KB_SHAPE_${run} ${shape})
 endfunction()
 
-# kb_run_facts(<run> <out>): the JSON object in the run's run.json, {} without one; read once.
+# kb_run_facts(<run> <out>): the JSON object in the run's run.json, {} without one; read once. The run seed has none:
+# its kernels lie beside the tasks.
 function(kb_run_facts run out)
   get_property(facts GLOBAL PROPERTY KB_FACTS_${run})
   if("${facts}" STREQUAL "")
     set(facts "{}")
+    if(run STREQUAL seed)
+      set(facts "{\"headers\": [\"kb\"]}")
+    endif()
     set(about ${PROJECT_SOURCE_DIR}/candidates/${run}/run.json)
     if(EXISTS ${about})
       file(READ ${about} facts)

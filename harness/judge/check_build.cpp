@@ -35,6 +35,7 @@ void judge_compilation(const Json& build) {
   if (status == "unsupported") {
     throw Decided(Verdict::skipped, "the CPU backend cannot run it: " + cause);
   }
+  if (status == "policy_violation") throw Decided(Verdict::policy_violation, cause);
   const std::map<std::string, std::string> words{
       {"compile_error", "it does not compile: " + cause + hint(diagnostics)},
       {"timeout", "compiling took too long: " + cause},

@@ -1,16 +1,11 @@
 #include "task.h"
 
-// One float4 per thread; the first threads also take the tail that is not a multiple of four.
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, tail = n / 4 * 4 + i;
-  if (i < n / 4) {
-    const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<float4*>(y)[i] = {fmaxf(v.x, 0), fmaxf(v.y, 0), fmaxf(v.z, 0), fmaxf(v.w, 0)};
-  }
-  if (tail < n) y[tail] = fmaxf(x[tail], 0);
-}
+#include <kb/map.cuh>
+
+struct Relu {
+  __device__ float operator()(float v) const { return v < 0 ? 0 : v; }
+};
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, n);
+  kb::launch_map(stream, s.batch_size * s.dim, Relu{}, y, x);
 }

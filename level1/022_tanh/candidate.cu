@@ -1,16 +1,11 @@
 #include "task.h"
 
-// One float4 per thread; the first threads also take the tail that is not a multiple of four.
-__global__ void hyperbolic_tangent(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, tail = n / 4 * 4 + i;
-  if (i < n / 4) {
-    const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<float4*>(y)[i] = {tanhf(v.x), tanhf(v.y), tanhf(v.z), tanhf(v.w)};
-  }
-  if (tail < n) y[tail] = tanhf(x[tail]);
-}
+#include <kb/map.cuh>
+
+struct Tanh {
+  __device__ float operator()(float v) const { return tanhf(v); }
+};
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  hyperbolic_tangent<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, n);
+  kb::launch_map(stream, s.batch_size * s.dim, Tanh{}, y, x);
 }

@@ -1,18 +1,13 @@
 #include "task.h"
 
-// One float4 per thread; the first threads also take the tail that is not a multiple of four.
-__global__ void hardtanh(const float* x, float* y, float low, float high, int64_t n) {
-  const auto f = [=](float v) { return fminf(fmaxf(v, low), high); };
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, tail = n / 4 * 4 + i;
-  if (i < n / 4) {
-    const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<float4*>(y)[i] = {f(v.x), f(v.y), f(v.z), f(v.w)};
-  }
-  if (tail < n) y[tail] = f(x[tail]);
-}
+#include <kb/map.cuh>
+
+struct Hardtanh {
+  float low, high;
+  __device__ float operator()(float v) const { return kb::clamp(v, low, high); }
+};
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  hardtanh<<<n / 4 / 256 + 1, 256, 0, stream>>>(x, y, static_cast<float>(s.min_val),
-                                                static_cast<float>(s.max_val), n);
+  kb::launch_map(stream, s.batch_size * s.dim,
+                 Hardtanh{static_cast<float>(s.min_val), static_cast<float>(s.max_val)}, y, x);
 }

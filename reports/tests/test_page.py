@@ -251,6 +251,26 @@ def test_a_page_tells_which_library_a_run_may_call(tmp_path, library, shown):
     assert ("<h3>seed</h3>" in text) != shown
 
 
+@pytest.mark.parametrize(
+    ("headers", "shown"),
+    [
+        (["kb"], " <small>may include kb</small>"),
+        (["kb", "<b>\n"], " <small>may include kb, &lt;b&gt;</small>"),
+        ([], ""),
+        (None, ""),
+        ("kb", ""),
+        (5, ""),
+    ],
+)
+def test_a_page_tells_which_headers_a_run_may_include(tmp_path, headers, shown):
+    build, _, _ = one_candidate(tmp_path / "a")
+    build.runs["seed"] = {"headers": headers}
+    build.finish()
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    text = (build.root / "reports/index.html").read_text()
+    assert f"<h3>seed{shown}</h3>" in text
+
+
 def test_what_was_not_judged_has_no_share(tmp_path):
     build = BuildDir(tmp_path / "h200")
     build.add(build.levels[1][0])

@@ -115,6 +115,34 @@ def test_an_unknown_library_is_named(tree: Tree) -> None:
     assert "must be none, cublas or cudnn" in error_of(done)
 
 
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ('["kb", "torch"]', "m/run.json declares the headers 'torch', which are not known"),
+        ('["cu;b"]', "declares the headers 'cu;b', which are not known: remove the name, or choose"),
+        ('"kb"', "headers must be a list of names, such as {\"headers\": [\"kb\"]}"),
+        ("null", "headers must be a list of names"),
+    ],
+)
+def test_unknown_headers_are_named(tree: Tree, headers: str, message: str) -> None:
+    tree.add("m/run.json", f'{{"headers": {headers}}}')
+    tree.add("m/" + RELU)
+    done = tree.configure()
+    assert done.returncode != 0
+    assert message in error_of(done)
+
+
+def test_declared_headers_are_recorded(tree: Tree) -> None:
+    tree.add("m/run.json", '{"headers": ["kb"]}')
+    for run in ("m", "plain"):
+        tree.add(f"{run}/{RELU}")
+    done = tree.configure()
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
+    headers = {c["run"]: c["headers"] for c in manifest["candidates"]}
+    assert headers == {"seed": ["kb"], "m": ["kb"], "plain": []}
+
+
 def test_a_run_that_is_not_there_is_named(tree: Tree) -> None:
     done = tree.configure("-DKB_RUNS=nobody", build="other")
     assert done.returncode != 0
@@ -150,7 +178,7 @@ def test_good_files_become_candidates(tree: Tree) -> None:
     listed = tree.run(["ctest", "--test-dir", "build/cpu", "-N", "-L", "^m$"]).stdout
     assert all(f"m.{sample}.level1.019_relu.bench" in listed for sample in ("0", "off", "s1"))
     about = {"model": 'a "b" ; @KB_BACKEND@ ${X} \\', "temperature": 0.5}
-    assert manifest["runs"] == {"m": about, "plain": {}, "seed": {}}
+    assert manifest["runs"] == {"m": about, "plain": {}, "seed": {"headers": ["kb"]}}
 
 
 def test_the_example_run_is_not_of_its_level(tree: Tree) -> None:

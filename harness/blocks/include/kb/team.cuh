@@ -1,0 +1,73 @@
+// Teams: the threads that do something together, and how they share a range of elements.
+#pragma once
+
+#include <cstdint>
+
+#include "types.cuh"
+
+namespace kb {
+
+/// The 32 threads of a warp; the block's first dimension is a multiple of 32.
+struct Warp {
+  __device__ static int64_t rank() { return threadIdx.x % 32; }
+  __device__ static int64_t size() { return 32; }
+};
+
+/// All threads of a block of one dimension, whole warps.
+struct Block {
+  __device__ static int64_t rank() { return threadIdx.x; }
+  __device__ static int64_t size() { return blockDim.x; }
+};
+
+/// All threads of a grid of one dimension.
+struct Grid {
+  __device__ static int64_t rank() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+  __device__ static int64_t size() { return int64_t{gridDim.x} * blockDim.x; }
+};
+
+/// How many elements come before the first at which vectors of N can be loaded from every pointer;
+/// n if there is none because the pointers are not aligned to one another.
+template <int N, class T, class... Others>
+__host__ __device__ int64_t elements_before_vectors(int64_t n, const T* first,
+                                                    const Others*... others) {
+  const uintptr_t place = reinterpret_cast<uintptr_t>(first) / sizeof(T) % N;
+  const bool together =
+      (... && (reinterpret_cast<uintptr_t>(others) / sizeof(Others) % N == place));
+  const int64_t before = (N - place) % N;
+  return together && before < n ? before : n;
+}
+
+/// Shares n elements among the threads of a team. This thread calls vector(i) for some groups of N
+/// elements from the i-th on, and single(i) for some of those before and after the groups.
+/// @param before  elements before the first group
+/// @tparam rounds  how many groups are taken at a time, to have as many loads under way
+template <int N, int rounds, class Team, class OnVector, class OnSingle>
+__device__ void share(Team, int64_t n, int64_t before, OnVector vector, OnSingle single) {
+  const int64_t vectors = static_cast<uint64_t>(n - before) / N, singles = n - vectors * N;
+#pragma unroll rounds
+  for (int64_t i = Team::rank(); i < vectors; i += Team::size()) vector(before + i * N);
+#pragma unroll 1
+  for (int64_t i = Team::rank(); i < singles; i += Team::size()) {
+    single(i < before ? i : i + vectors * N);
+  }
+}
+
+/// Loads N neighbouring elements at once; p is aligned to as many.
+template <int N, class T>
+__device__ Vector<T, N> load_vector(const T* p) {
+  return *reinterpret_cast<const Vector<T, N>*>(p);
+}
+
+/// The j-th element of a vector as what it computes in.
+template <class T, int N>
+__device__ Compute<T> element(const Vector<T, N>& v, int j) {
+  return static_cast<Compute<T>>(v.at[j]);
+}
+
+/// The i-th element of an array as what it computes in.
+template <class T>
+__device__ Compute<T> element(const T* x, int64_t i) {
+  return static_cast<Compute<T>>(x[i]);
+}
+
+}  // namespace kb

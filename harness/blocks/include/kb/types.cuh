@@ -1,0 +1,46 @@
+// Element types. Every block takes any of them: it loads and stores T and computes in float.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kb {
+
+/// What elements of type T are handed to a functor as: arithmetic types as they are, __half and
+/// __nv_bfloat16 as float.
+template <class T>
+using Compute = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+
+/// N neighbouring elements that one instruction loads or stores. N is a power of two.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Vector {
+  T at[N];
+};
+
+/// How many elements of each of these types one thread takes at a time: 16 bytes of the widest.
+template <class... T>
+inline constexpr int vector_width = (... && (sizeof(T) <= 1))   ? 16
+                                    : (... && (sizeof(T) <= 2)) ? 8
+                                    : (... && (sizeof(T) <= 4)) ? 4
+                                    : (... && (sizeof(T) <= 8)) ? 2
+                                                                : 1;
+
+/// v, but at least `low` and at most `high`; NaN stays NaN.
+__device__ inline float clamp(float v, float low, float high) {
+  return v < low ? low : v > high ? high : v;
+}
+
+/// The functor that changes nothing.
+struct Same {
+  template <class T>
+  __device__ T operator()(T v) const {
+    return v;
+  }
+};
+
+/// The square of a value.
+struct Square {
+  __device__ float operator()(float v) const { return v * v; }
+};
+
+}  // namespace kb

@@ -1,0 +1,45 @@
+# Headers beyond CUDA's own: a run declares in its run.json which ones its kernels may include.
+
+# Every name that a run may declare, and the folder that its headers are included from.
+set(KB_HEADERS kb)
+set(KB_HEADERS_kb ${PROJECT_SOURCE_DIR}/harness/blocks/include)
+
+# kb_run_headers(<run> <out>): the list of names that the run declares, empty by default.
+function(kb_run_headers run out)
+  kb_run_facts(${run} facts)
+  set(names "")
+  string(JSON kind ERROR_VARIABLE missing TYPE "${facts}" headers)
+  if(NOT missing AND NOT kind STREQUAL ARRAY)
+    message(FATAL_ERROR "candidates/${run}/run.json: headers must be a list of names, such as "
+      "{\"headers\": [\"kb\"]}.")
+  elseif(NOT missing)
+    string(JSON count LENGTH "${facts}" headers)
+    while(count GREATER 0)
+      math(EXPR count "${count} - 1")
+      string(JSON name GET "${facts}" headers ${count})
+      if(NOT name IN_LIST KB_HEADERS)
+        list(JOIN KB_HEADERS ", " known)
+        message(FATAL_ERROR "candidates/${run}/run.json declares the headers '${name}', which are not known: "
+          "remove the name, or choose from ${known}.")
+      endif()
+      list(PREPEND names ${name})
+    endwhile()
+  endif()
+  list(REMOVE_DUPLICATES names)
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+# Lets a candidate include its run's headers: sets <out> to options of kb_cc, which refuses all others.
+function(kb_use_headers name headers out)
+  set_target_properties(${name} PROPERTIES KB_HEADERS "${headers}")
+  set(options "")
+  foreach(each IN LISTS KB_HEADERS)
+    if(each IN_LIST headers)
+      target_include_directories(${name} PRIVATE ${KB_HEADERS_${each}})
+      list(APPEND options --headers ${each}=${KB_HEADERS_${each}})
+    else()
+      list(APPEND options --undeclared-headers ${each}=${KB_HEADERS_${each}})
+    endif()
+  endforeach()
+  set(${out} "${options}" PARENT_SCOPE)
+endfunction()
