@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from kb_report import (
     __version__,
     compare,
+    dataset,
     feedback,
     gate,
     load,
@@ -156,6 +157,11 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, metavar="FILE", help="write there instead of printing")
     p.set_defaults(run=_prompt)
 
+    p = commands.add_parser("dataset", help="write tasks, kernels and verdicts, one per line")
+    p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
+    p.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl|FILE.parquet")
+    p.set_defaults(run=_dataset)
+
     p = commands.add_parser("export", help="write the files of other tools")
     p.add_argument("format", choices=("kernelbench", "google-benchmark"))
     p.add_argument("source", type=Path, metavar="PATH", help=source)
@@ -292,6 +298,21 @@ def _prompt(args: argparse.Namespace) -> int:
     for reason in left_out:
         _print(f"left out: {reason}", sys.stderr)
     return model.BAD_INPUT if left_out else model.OK
+
+
+def _dataset(args: argparse.Namespace) -> int:
+    save = dataset.writer(args.out)
+    suites, problems = merge.read_suites(args.inputs)
+    problems += dict.fromkeys(p for suite in suites.values() for p in suite.problems)
+    pairs, left_out = dataset.pairs(list(suites.values()))
+    _tell(problems)
+    if not pairs:
+        raise ReportError(f"there is nothing to write: {dataset.counts_text(left_out)}")
+    save(pairs)
+    _print(f"{len(pairs)} pair(s) in {args.out}")
+    if left_out:
+        _print(dataset.counts_text(left_out))
+    return model.BAD_INPUT if problems else model.OK
 
 
 def _timer(args: argparse.Namespace) -> int:
