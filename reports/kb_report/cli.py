@@ -17,6 +17,7 @@ from kb_report import (
     dataset,
     feedback,
     gate,
+    leaderboard,
     load,
     merge,
     metrics,
@@ -161,6 +162,16 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
     p.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl|FILE.parquet")
     p.set_defaults(run=_dataset)
+
+    p = commands.add_parser("leaderboard", help="rank runs by fast_1 on one page")
+    p.add_argument(
+        "inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
+        help=f"{source}; without #RUN all runs of it",
+    )  # fmt: skip
+    p.add_argument("--out", type=Path, required=True, metavar="FILE.html")
+    p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
+    p.set_defaults(run=_leaderboard)
 
     p = commands.add_parser("export", help="write the files of other tools")
     p.add_argument("format", choices=("kernelbench", "google-benchmark"))
@@ -312,6 +323,16 @@ def _dataset(args: argparse.Namespace) -> int:
     _print(f"{len(pairs)} pair(s) in {args.out}")
     if left_out:
         _print(dataset.counts_text(left_out))
+    return model.BAD_INPUT if problems else model.OK
+
+
+def _leaderboard(args: argparse.Namespace) -> int:
+    sides, problems = leaderboard.sides_of(args.inputs)
+    doc = leaderboard.document(sides, args.lane, args.allow_mixed, problems)
+    page.write_leaderboard(args.out, doc)
+    _print(leaderboard.text(doc))
+    _tell(problems)
+    _print(f"\npage: {args.out}")
     return model.BAD_INPUT if problems else model.OK
 
 
