@@ -1,4 +1,4 @@
-"""The command line: `kb-report rollup|compare|merge|gate|feedback|export|timer|screenshot`."""
+"""The command line of `kb-report`: one function per command."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from typing import Any, TextIO
 from kb_report import (
     __version__,
     compare,
+    dataset,
     feedback,
     gate,
+    leaderboard,
     load,
     merge,
     metrics,
     model,
     page,
+    prompt,
     rollup,
     screenshot,
     tables,
@@ -126,6 +129,49 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("name", help="name of the candidate, for example mymodel.level1.019_relu")
     p.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     p.set_defaults(run=_feedback)
+
+    p = commands.add_parser("prompt", help="print the complete text for a generator of kernels")
+    p.add_argument("task", nargs="?", metavar="levelN/NNN_slug", help="the task; or else --all")
+    p.add_argument("--style", choices=prompt.STYLES, default="zero-shot", help="%(default)s")
+    p.add_argument(
+        "--gpu", metavar="PRESET|FILE",
+        help="facts about the GPU: a preset that was judged on it, or a file facts.json",
+    )  # fmt: skip
+    p.add_argument(
+        "--results", metavar="PATH[#RUN[/SAMPLE]]",
+        help=f"for style refine, where the last kernel was judged: {source}, or its result",
+    )  # fmt: skip
+    p.add_argument(
+        "--contract", choices=prompt.CONTRACTS,
+        help="precision (default: that of the last kernel, or else fp32)",
+    )  # fmt: skip
+    p.add_argument(
+        "--library", choices=prompt.LIBRARIES,
+        help="what the kernel may call (default: what its run.json says, or else none)",
+    )  # fmt: skip
+    p.add_argument(
+        "--templates", type=Path, metavar="DIR",
+        help="templates that replace those of reports/templates/prompt with the same names",
+    )  # fmt: skip
+    p.add_argument("--all", action="store_true", help="every task; needs --format jsonl")
+    p.add_argument("--format", choices=("text", "jsonl"), default="text", help="%(default)s")
+    p.add_argument("--out", type=Path, metavar="FILE", help="write there instead of printing")
+    p.set_defaults(run=_prompt)
+
+    p = commands.add_parser("dataset", help="write tasks, kernels and verdicts, one per line")
+    p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
+    p.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl|FILE.parquet")
+    p.set_defaults(run=_dataset)
+
+    p = commands.add_parser("leaderboard", help="rank runs by fast_1 on one page")
+    p.add_argument(
+        "inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
+        help=f"{source}; without #RUN all runs of it",
+    )  # fmt: skip
+    p.add_argument("--out", type=Path, required=True, metavar="FILE.html")
+    p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
+    p.set_defaults(run=_leaderboard)
 
     p = commands.add_parser("export", help="write the files of other tools")
     p.add_argument("format", choices=("kernelbench", "google-benchmark"))
@@ -238,6 +284,56 @@ def _feedback(args: argparse.Namespace) -> int:
     found = feedback.document(suite.candidate(args.name))
     _print(write.as_json(found) if args.json else feedback.markdown(found), end="")
     return _status(suite)
+
+
+def _prompt(args: argparse.Namespace) -> int:
+    """Make everything first, then print it, so that an error leaves nothing half."""
+    if (args.task is None) != args.all:
+        raise ReportError("name one task as levelN/NNN_slug, or give --all instead")
+    if args.all and args.format != "jsonl":
+        raise ReportError("--all gives many prompts: add --format jsonl")
+    choices = prompt.Choices(
+        args.style, args.contract, args.library, args.gpu, args.results, args.templates
+    )
+    if args.all:
+        rows, left_out = prompt.make_all(choices)
+    else:
+        rows, left_out = [prompt.make(args.task, choices)], []
+    text = rows[0]["prompt"] if args.format == "text" else prompt.json_lines(rows)
+    if args.out:
+        write.write_atomic(args.out, text)
+        print(f"{len(rows)} prompt(s) in {args.out}")
+    else:
+        _print(text, end="")
+    sys.stdout.flush()
+    for reason in left_out:
+        _print(f"left out: {reason}", sys.stderr)
+    return model.BAD_INPUT if left_out else model.OK
+
+
+def _dataset(args: argparse.Namespace) -> int:
+    save = dataset.writer(args.out)
+    suites, problems = merge.read_suites(args.inputs)
+    problems += dict.fromkeys(p for suite in suites.values() for p in suite.problems)
+    pairs, left_out = dataset.pairs(list(suites.values()))
+    _tell(problems)
+    if not pairs:
+        raise ReportError(f"there is nothing to write: {dataset.counts_text(left_out)}")
+    save(pairs)
+    _print(f"{len(pairs)} pair(s) in {args.out}")
+    if left_out:
+        _print(dataset.counts_text(left_out))
+    return model.BAD_INPUT if problems else model.OK
+
+
+def _leaderboard(args: argparse.Namespace) -> int:
+    sides, problems = leaderboard.sides_of(args.inputs)
+    doc = leaderboard.document(sides, args.lane, args.allow_mixed, problems)
+    page.write_leaderboard(args.out, doc)
+    _print(leaderboard.text(doc))
+    _tell(problems)
+    _print(f"\npage: {args.out}")
+    return model.BAD_INPUT if problems else model.OK
 
 
 def _timer(args: argparse.Namespace) -> int:

@@ -68,15 +68,16 @@ def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
         if run and run not in runs:
             raise ReportError(f"{path} has no run {run}; it has {', '.join(runs) or 'none'}")
         for name in [run] if run else runs:
-            sides.append(_side(suite, path, name, sample or None))
+            sides.append(side_of(suite, path, name, sample or None))
     if len(sides) < 2:
         bad = "".join(f"; {p.path} {p.message}" for p in problems)
         raise ReportError(f"a comparison needs two runs or two reports{bad}")
-    _label(sides)
+    set_labels(sides)
     return sides, problems
 
 
-def _side(suite: Suite, path: str, run: str, sample: str | None) -> Side:
+def side_of(suite: Suite, path: str, run: str, sample: str | None) -> Side:
+    """One sample of a run, the only one where none is named. Raises ReportError."""
     samples = sorted({c["sample"] for c in suite.of(run)}, key=natural_key)
     if sample is None and len(samples) > 1:
         names = ", ".join(s or "-" for s in samples)
@@ -92,7 +93,7 @@ def _side(suite: Suite, path: str, run: str, sample: str | None) -> Side:
     return side
 
 
-def _label(sides: list[Side]) -> None:
+def set_labels(sides: list[Side]) -> None:
     """Short labels that differ: run, sample, machine, preset, day or folders, as far as needed."""
     folders = _folders([s.path for s in sides])
     parts = [
@@ -204,7 +205,8 @@ def compare(
     }  # fmt: skip
 
 
-def _tasks(sides: list[Side], level: int) -> list[str]:
+def tasks_of(sides: list[Side], level: int) -> list[str]:
+    """Tasks of a level in any of the sides' suites, in order."""
     return sorted({t for s in sides for t in s.suite.levels.get(level, [])})
 
 
@@ -212,7 +214,7 @@ def _level(every: list[Side], level: int, lane: str) -> dict[str, Any]:
     """A level's numbers of the sides that enter it; a side that does not is only named, since its
     numbers would be those of a run that failed everywhere.
     """
-    tasks = _tasks(every, level)
+    tasks = tasks_of(every, level)
     sides = [s for s in every if s.enters(level)]
     n = len(tasks)
     outcomes = [[s.outcome((level, t), lane) for t in tasks] for s in sides]
@@ -280,11 +282,11 @@ def _pair(
         "a": a.label,
         "b": b.label,
         "same_machine": a.machine == b.machine,
-        "correct": _paired_test([o.correct for o in outs_a], [o.correct for o in outs_b]),
+        "correct": paired_test([o.correct for o in outs_a], [o.correct for o in outs_b]),
     }
     if functional:
         return found
-    found["fast_1"] = _paired_test([o.wins(1) for o in outs_a], [o.wins(1) for o in outs_b])
+    found["fast_1"] = paired_test([o.wins(1) for o in outs_a], [o.wins(1) for o in outs_b])
     rows = []
     for oa, ob in zip(outs_a, outs_b):
         if not (_timed(oa) and _timed(ob)):
@@ -334,7 +336,8 @@ def interval(mean: dict[str, Any]) -> str:
     return value if mean["lo"] is None else f"{value} [{lo}, {hi}]"
 
 
-def _paired_test(a: list[bool], b: list[bool]) -> dict[str, Any]:
+def paired_test(a: list[bool], b: list[bool]) -> dict[str, Any]:
+    """Who succeeds where the other one does not, and how likely that is by chance (McNemar)."""
     only_a = sum(x and not y for x, y in zip(a, b))
     only_b = sum(y and not x for x, y in zip(a, b))
     return {
@@ -380,7 +383,7 @@ def _run_ranks(sides: list[Side], levels: list[int], lane: str) -> list[dict[str
         return []
     found = []
     for level in levels:
-        tasks = _tasks(sides, level)
+        tasks = tasks_of(sides, level)
         for machine in machines:
             here = [s for s in sides if s.machine == machine and s.enters(level)]
             if not here:

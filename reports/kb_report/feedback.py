@@ -127,12 +127,34 @@ def worst_element(worst: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def markdown(found: dict[str, Any]) -> str:
     """feedback.md: the same as text for a prompt."""
-    verdict = found["verdict"] or STATE_WORDS.get(found["state"], found["state"])
-    lines = [f"# Level {found['level']}, {found['task']}: {verdict.replace('_', ' ')}", ""]
-    lines += [found["summary"], ""]
+    title = f"# Level {found['level']}, {found['task']}: {verdict_words(found)}"
+    return _text([title, "", *_evidence(found), *_speed(found)])
+
+
+def verdict_words(found: dict[str, Any]) -> str:
+    """The verdict, or why there is none."""
+    return (found["verdict"] or STATE_WORDS.get(found["state"], found["state"])).replace("_", " ")
+
+
+def evidence(found: dict[str, Any]) -> str:
+    """The part of feedback.md that says why the verdict is what it is."""
+    return _text(_evidence(found))
+
+
+def profile(found: dict[str, Any]) -> str | None:
+    """The part of feedback.md about times and resources; None where nothing was measured."""
+    return _text(_speed(found)) if found["lanes"] or found["resources"] else None
+
+
+def _text(lines: list[str]) -> str:
+    return clean("\n".join(lines)).rstrip() + "\n"
+
+
+def _evidence(found: dict[str, Any]) -> list[str]:
+    lines = [found["summary"], ""]
     if found["diagnostics"]:
         title = "Compiler errors" if found["verdict"] == "compile_error" else "Compiler messages"
-        lines += [f"## {title}", "", *_fence(found["diagnostics"]), ""]
+        lines += [f"## {title}", "", *fence(found["diagnostics"]), ""]
     if found["warnings"]:
         lines += ["## Warnings", "", *(f"- {w}" for w in found["warnings"]), ""]
     w = worst_element(found["worst"])
@@ -157,8 +179,7 @@ def markdown(found: dict[str, Any]) -> str:
                     f"{_short(o['error'])} | {_short(o['bound'])} |"
                 )
         lines.append("")
-    lines += _speed(found)
-    return clean("\n".join(lines)).rstrip() + "\n"
+    return lines
 
 
 def _speed(found: dict[str, Any]) -> list[str]:
@@ -247,8 +268,8 @@ def _short(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
-def _fence(text: str) -> list[str]:
+def fence(text: str, language: str = "text") -> list[str]:
     """A code block that its content cannot close."""
     longest = max((len(m) for m in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [fence + "text", text, fence]
+    marks = "`" * max(3, longest + 1)
+    return [marks + language, text, marks]

@@ -261,6 +261,7 @@ def load_build_dir(build_dir: Path) -> Suite:
         env["harness_sha256"] if env else None,
         manifest.get("contract"),
     )
+    suite.tree, suite.build_dir = current.source_dir, build_dir
     names: set[str] = set()
     slots: set[tuple[Any, ...]] = set()
     for entry in manifest["candidates"]:

@@ -23,11 +23,10 @@ from kb_report.model import (
     candidate_key,
     candidate_name,
 )
+from kb_report.tree import PROJECT
 
 # Where a report lies below the folder that is named; one that is kept may be compressed.
 REPORT_NAMES = ("results.json", "results.json.gz", "reports/results.json")
-
-PROJECT = Path(__file__).resolve().parent.parent.parent
 
 # A note with all of the names, so that reports can be merged again; what shows it cuts it short.
 SEVERAL = " candidate(s) have several results, of which the newest counts: "
@@ -65,6 +64,7 @@ def read_suite(path: Path) -> Suite:
         raise BadReport("invalid", file, f"is damaged: {'; '.join(errors[:3])}")
     suite = rollup.suite_of(doc)
     suite.problems = [Problem(**p) for p in doc["problems"]]
+    suite.tree = PROJECT
     for c in suite.candidates:
         c["source_text"] = _source(c)
     return suite

@@ -89,6 +89,8 @@ class Suite:
     machines: fingerprint key -> {"host", "gpu", "torch"} for every machine that judged.
     validity: for tasks that were assessed, VALIDITY_KEYS of their records.
     time: when the report was made that this was read from, None for a build directory.
+    tree: where the sources of candidates and tasks are, None if that is unknown.
+    build_dir: the build directory that this was read from, None for a report.
     """
 
     backend: str
@@ -104,6 +106,8 @@ class Suite:
     baselines: list[dict[str, Any]] = field(default_factory=list)
     validity: list[dict[str, Any]] = field(default_factory=list)
     time: str | None = None
+    tree: Path | None = None
+    build_dir: Path | None = None
 
     def runs(self) -> list[str]:
         """Names of the runs, the shipped seed first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 REGISTERS = 65_536  # of 32 bits, of a multiprocessor of every architecture here
@@ -23,6 +24,31 @@ _LIMITS = {
 }
 
 
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What one multiprocessor holds at most."""
+
+    warps: int
+    blocks: int
+    shared_bytes: int
+    shared_bytes_per_block: int
+    registers: int = REGISTERS
+
+
+def multiprocessor(arch: str) -> Multiprocessor | None:
+    """The limits of an architecture such as sm_90; None for an unknown one."""
+    limits = _LIMITS.get(arch.rstrip("af"))
+    if limits is None:
+        return None
+    warps, blocks, shared_kib = limits
+    return Multiprocessor(warps, blocks, shared_kib << 10, (shared_kib << 10) - _reserved(arch))
+
+
+def _reserved(arch: str) -> int:
+    """Bytes of shared memory that the system takes of each block."""
+    return 0 if arch in ("sm_70", "sm_75") else 1024
+
+
 def occupancy_limit(
     arch: str | None, registers: int | None, shared_bytes: int | None
 ) -> float | None:
@@ -40,8 +66,7 @@ def occupancy_limit(
     by_registers = 4 * (REGISTERS // 4 // per_warp)
     blocks = most_blocks
     if shared_bytes:
-        reserved = 0 if arch in ("sm_70", "sm_75") else 1024  # by the system, per block
-        blocks = min(blocks, shared_kib * 1024 // (shared_bytes + reserved))
+        blocks = min(blocks, shared_kib * 1024 // (shared_bytes + _reserved(arch)))
     best = max(
         warps * min(blocks, most_warps // warps, by_registers // warps) for warps in range(1, 33)
     )

@@ -11,14 +11,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import charts, compare, cost, metrics, tables, validity, write
+from kb_report import charts, compare, cost, leaderboard, metrics, tables, validity, write
 from kb_report.feedback import worst_element
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
     JUDGED,
+    NO_PAGE,
     PRIMARY_LANE,
     STATE_WORDS,
     VERDICTS,
+    ReportError,
     Suite,
     clean,
     difficulty,
@@ -78,6 +80,7 @@ def environment() -> Any:
         "times": _times,
         "ratio": _ratio,
         "ms": _milliseconds,
+        "amount": _amount,
         "limit": lambda v, form: "\u221e" if v is None else form % v,
         "clean": clean,
         "one_line": one_line,
@@ -170,6 +173,22 @@ def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
     return True
 
 
+def write_leaderboard(path: Path, doc: dict[str, Any]) -> None:
+    """Write the page of a leaderboard. Raises ReportError, also without Jinja2."""
+    try:
+        env = environment()
+    except ImportError:
+        raise ReportError("a leaderboard needs Jinja2 (pip install jinja2)", NO_PAGE) from None
+    html = env.get_template("leaderboard.html.j2").render(
+        doc=doc,
+        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
+        costs=leaderboard.COSTS,
+        ranked=leaderboard.ranked_share,
+        ps=[f"{p:g}" for p in THRESHOLDS],
+    )
+    write.write_atomic(path, html)
+
+
 def _title(doc: dict[str, Any]) -> str:
     return f"KernelBench Native: {doc['preset']} on {machine_name(doc['machine'])}"
 
@@ -217,6 +236,13 @@ def _bytes(value: int | None) -> str:
             return f"{value:.3g} {unit}"
         value /= 1024
     return str(value)
+
+
+def _amount(value: float | None) -> str:
+    """A cost: whole numbers in groups of three digits, others with two decimals."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
 
 
 def _milliseconds(value: float | None) -> str:

@@ -102,6 +102,25 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def alike(
+    count: int, different: Sequence[tuple[int, int]], limit: int = 26
+) -> list[list[int]] | None:
+    """The largest groups of 0 .. count - 1 of which no two are `different`, in order.
+
+    By insertion and absorption (Piepho 2004): each pair splits the groups that hold both, and a
+    group within another one goes. None where that gives more than `limit` groups.
+    """
+    groups = [frozenset(range(count))]
+    for a, b in different:
+        split = {
+            part for g in groups for part in ((g - {a}, g - {b}) if a in g and b in g else (g,))
+        }
+        groups = [g for g in split if not any(g < other for other in split)]
+        if len(groups) > limit:
+            return None
+    return sorted(sorted(g) for g in groups if g)
+
+
 def ranks(values: Sequence[float]) -> list[int]:
     """Rank of each value, 1 for the largest; equal values share the better rank."""
     return [1 + sum(other > v for other in values) for v in values]

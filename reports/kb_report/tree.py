@@ -1,0 +1,92 @@
+"""What a source tree holds of the tasks: contract, reference and shipped kernel, as text."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from kb_report.model import ReportError
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+
+HEADER, REFERENCE, KERNEL = "task.h", "reference.cpp", "candidate.cu"
+CONTRACT = "harness/contract/include/kb/contract.h"  # all that a kernel shares with its task
+
+_NAME = re.compile(r"level(\d+)/(\d{3}_[a-z0-9_]+)")
+_HASH_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task's place, and its two files that a generator may see."""
+
+    level: int
+    slug: str
+    header: str
+    reference: str
+
+    @property
+    def name(self) -> str:
+        """`levelN/NNN_slug`, which is also its folder."""
+        return f"level{self.level}/{self.slug}"
+
+
+def split(name: str) -> tuple[int, str]:
+    """Level and slug of `levelN/NNN_slug`. Raises ReportError."""
+    match = _NAME.fullmatch(name.rstrip("/"))
+    if match is None:
+        raise ReportError(f"{name} is no name of a task: give it as levelN/NNN_slug")
+    return int(match[1]), match[2]
+
+
+def tasks(tree: Path = PROJECT) -> list[str]:
+    """Names of all tasks of the tree, in their order."""
+    found = [f"{p.parent.parent.name}/{p.parent.name}" for p in tree.glob(f"level*/*/{HEADER}")]
+    return sorted(name for name in found if _NAME.fullmatch(name))
+
+
+def task(name: str, tree: Path = PROJECT) -> Task:
+    """The task `levelN/NNN_slug` of the tree.
+
+    Raises ReportError for a name that there is not, with those that are most like it.
+    """
+    level, slug = split(name)
+    files = [tree / f"level{level}" / slug / file for file in (HEADER, REFERENCE)]
+    texts = [text(path) for path in files]
+    if None in texts:
+        known = tasks(tree)
+        like = [n for n in known if n.endswith(f"/{slug}")]
+        like = like or difflib.get_close_matches(f"level{level}/{slug}", known)
+        hint = f"; did you mean {', '.join(like[:3])}?" if like else ""
+        raise ReportError(f"there is no task level{level}/{slug}{hint}")
+    return Task(level, slug, *texts)
+
+
+def kernel(name: str, tree: Path = PROJECT) -> str:
+    """The shipped kernel of a task. Raises ReportError if it is not there."""
+    found = text(tree / name / KERNEL)
+    if found is None:
+        raise ReportError(f"{name}/{KERNEL} is missing: restore it, prompts show it as an example")
+    return found
+
+
+def text(path: Path) -> str | None:
+    """A whole text file exactly as it is; None if it is none, or not UTF-8."""
+    try:
+        return path.read_bytes().decode() if path.is_file() else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def sha256(content: str) -> str:
+    """Hex digest of a text as a file in UTF-8 has it."""
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def judged_sources(build_dir: Path) -> dict[str, str]:
+    """sources.sha256 of a build tree: file -> hash of what the last build saw; {} without it."""
+    lines = (text(build_dir / "sources.sha256") or "").splitlines()
+    return {m[2]: m[1] for line in lines if (m := _HASH_LINE.fullmatch(line))}
