@@ -12,6 +12,8 @@
 
 #include <filesystem>
 
+#include <nlohmann/json.hpp>
+
 #include "conformance/task_library.h"
 #include "judge/expectation.h"
 #include "judge/precision.h"

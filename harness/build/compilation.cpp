@@ -14,6 +14,7 @@
 #include "diagnostics.h"
 #include "files.h"
 #include "object_audit.h"
+#include "printable.h"
 #include "ptxas.h"
 #include "sandbox.h"
 #include "sha256.h"

@@ -28,10 +28,6 @@ class LineSplitter {
   size_t dropped_bytes_ = 0;
 };
 
-/// `line` as valid UTF-8 without terminal control: colour sequences are dropped, other control
-/// characters and bytes that are not UTF-8 become `\xNN`.
-std::string printable(std::string_view line);
-
 /// Text of at most 64 KiB: whole lines from the start and from the end of what was added.
 class HeadAndTail {
  public:

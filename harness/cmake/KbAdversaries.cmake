@@ -1,20 +1,26 @@
-# Candidates that try to cheat, and controls that look like it and do not: each file's verdict is a test.
+# Candidates that try to cheat, controls that look like it and do not, and the kernels that prompts show: each file's
+# verdict is a test.
 
-# kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries. Its first
-# lines say what it tries and `// Task: levelN/NNN_slug`, `// Expected: <verdict>` and, where it cannot
+# kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries, and kb.prompt.<name> of
+# reports/templates/prompt/kernels. Its first lines say what it tries and `// Task: levelN/NNN_slug`, `// Expected: <verdict>` and, where it cannot
 # be tried everywhere, `// Backends: cuda`.
 function(kb_add_adversaries)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/*.cu
     ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/controls/*.cu)
   foreach(file IN LISTS files)
-    kb_add_adversary(${file})
+    kb_add_adversary(adversary ${file})
+  endforeach()
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/reports/templates/prompt/kernels/*.cu)
+  foreach(file IN LISTS files)
+    kb_add_adversary(prompt ${file})
   endforeach()
   set(KB_CONTRACT fp32)  # what their expected verdicts are about
   kb_write_manifest(adversaries.json KB_HIDDEN_CANDIDATES)
 endfunction()
 
-function(kb_add_adversary file)
+function(kb_add_adversary kind file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(STRINGS ${file} task REGEX "^// Task: " LIMIT_COUNT 1)
   file(STRINGS ${file} backends REGEX "^// Backends: " LIMIT_COUNT 1)
@@ -33,11 +39,12 @@ function(kb_add_adversary file)
   cmake_path(GET file STEM short)
   kb_add_candidate(HIDDEN RUN adversaries SAMPLE ${short} LEVEL ${level} TASK ${slug} SOURCE ${file})
   set(name adversaries.${short}.level${level}.${slug})
-  add_test(NAME kb.adversary.${short} COMMAND ${Python3_EXECUTABLE}
+  set(test kb.${kind}.${short})
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE}
     ${PROJECT_SOURCE_DIR}/harness/tests/expect_verdict.py
     --manifest ${PROJECT_BINARY_DIR}/adversaries.json --candidate ${name}
     --log ${PROJECT_BINARY_DIR}/adversaries.jsonl)
-  set_tests_properties(kb.adversary.${short} PROPERTIES LABELS "selftest;adversary" TIMEOUT 300
+  set_tests_properties(${test} PROPERTIES LABELS "selftest;${kind}" TIMEOUT 300
     FIXTURES_REQUIRED "kb.env;kb.peaks" ENVIRONMENT "KB_CALL_TIMEOUT=3" RESOURCE_LOCK result.${name})
-  kb_use_gpu(kb.adversary.${short})
+  kb_use_gpu(${test})
 endfunction()

@@ -1,6 +1,8 @@
 // Found by changing one size at a time and looking at the declared shapes.
 #include "judge/extents.h"
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 
 namespace kb {

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "build/printable.h"
 #include "device/gpu.h"
 #include "judge/precision.h"
 #include "judge/reference_runner.h"
@@ -158,7 +159,7 @@ void save_log(const CandidateEntry& entry, const std::string& step, const std::s
   log.replace_extension(step + ".log");
   std::error_code ignored;
   fs::remove(log, ignored);
-  if (!text.empty()) replace_text(log, text);
+  if (!text.empty()) replace_text(log, printable_text(text));
 }
 
 }  // namespace kb

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "build/module_audit.h"
+#include "build/printable.h"
 #include "judge/module_copy.h"
 #include "protocol/descriptor.h"
 #include "protocol/futex.h"
@@ -51,16 +52,8 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// A terminal must not act on what a candidate prints.
-std::string without_control(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c == 0x7F; }, '?');
-  return text;
-}
-
 std::string bounded(const char* text, size_t size) {
-  return without_control({text, strnlen(text, size)});
+  return printable_text({text, strnlen(text, size)});
 }
 
 const char* words(Op op) {
@@ -266,7 +259,7 @@ std::string RunnerSession::last_words() const {
   if (!fault.empty()) last = fault;
   constexpr size_t enough = 600;
   if (last.size() > enough) last = last.substr(0, enough) + " ...";
-  return last.empty() ? "" : ". It last printed: " + without_control(last);
+  return last.empty() ? "" : ". It last printed: " + printable(last);
 }
 
 void RunnerSession::end() { process_->kill(); }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "build/printable.h"
 #include "device/gpu_choice.h"
 #include "judge/memory.h"
 #include "judge/precision.h"
@@ -80,7 +81,7 @@ Json warnings_in(const std::string& printed) {
   std::istringstream lines(printed);
   for (std::string line; found.size() < most && std::getline(lines, line);) {
     if (!line.starts_with(cpu_warning)) continue;
-    const Json sentence = line.substr(cpu_warning.size(), longest);
+    const Json sentence = printable(line.substr(cpu_warning.size(), longest));
     if (std::find(found.begin(), found.end(), sentence) == found.end()) found.push_back(sentence);
   }
   return found;

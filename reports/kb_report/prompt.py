@@ -31,37 +31,43 @@ LIBRARIES = {"none": (), "cublas": ("cuBLAS",), "cudnn": ("cuDNN", "cuBLAS")}
 
 @dataclass(frozen=True)
 class Example:
-    """A shipped task that is shown with its kernel, and what takes its place.
+    """A task that is shown with a kernel of our own, which tests of the harness judge.
 
-    alike: tasks whose kernel would be much the same; they and the example itself get the stand-in.
+    alike: tasks whose kernel would be much the same; they and the example itself get another one.
     """
 
     name: str
+    file: Path
     shows: str
-    stand_in: str
-    stand_in_shows: str
     alike: tuple[str, ...] = ()
 
-    def for_task(self, asked: str) -> tuple[str, str]:
-        """Name of the task to show, and what it shows."""
-        if asked == self.name or asked in self.alike:
-            return self.stand_in, self.stand_in_shows
-        return self.name, self.shows
+    def fits(self, asked: str) -> bool:
+        """False if it would give the asked task away."""
+        return asked != self.name and asked not in self.alike
+
+    def kernel(self) -> str:
+        """The kernel without the lines that tests read. Raises ReportError."""
+        text = tree.text(self.file)
+        if text is None:
+            raise ReportError(f"{self.file} is missing: restore it, prompts show it as an example")
+        lines = text.splitlines(keepends=True)
+        while lines and lines[0].startswith("//"):
+            del lines[0]
+        return "".join(lines)
 
 
+# The last one stands in for an example that does not fit.
 EXAMPLES = (
     Example(
         "level1/088_mingpt_new_gelu",
-        "an elementwise expression of several operators in one kernel, four elements per thread",
-        "level1/025_swish",
-        "an elementwise expression in one kernel",
+        TEMPLATES / "kernels/fused_gelu.cu",
+        "an elementwise expression of several operators in one kernel, four elements per load",
         ("level1/026_gelu",),
     ),
     Example(
         "level1/002_standard_matrix_multiplication",
+        TEMPLATES / "kernels/tiled_product.cu",
         "a matrix product in tiles that pass through shared memory",
-        "level1/018_matmul_with_transposed_both",
-        "a product of transposed matrices in tiles that pass through shared memory",
         (
             "level1/001_square_matrix_multiplication",
             "level1/006_matmul_with_large_k_dimension",
@@ -72,9 +78,13 @@ EXAMPLES = (
     ),
     Example(
         "level1/097_scaled_dot_product_attention",
-        "attention: several kernels on one stream, with temporary memory",
-        "level1/023_softmax",
-        "an online softmax: maximum and sum in one pass",
+        TEMPLATES / "kernels/online_softmax_attention.cu",
+        "attention in one kernel: the softmax follows the keys, no scores go through memory",
+    ),
+    Example(
+        "level1/040_layer_norm",
+        PROJECT / "candidates/examples/level1/040_layer_norm.cu",
+        "a norm of each sample, with a reduction in a block",
     ),
 )
 
@@ -255,12 +265,11 @@ class Writer:
 
 
 def examples_for(asked: str, count: int) -> list[dict[str, Any]]:
-    """The first `count` examples as templates see them; never the asked task itself."""
-    found = []
-    for example in EXAMPLES[:count]:
-        name, shows = example.for_task(asked)
-        found.append({"task": tree.task(name), "kernel": tree.kernel(name), "shows": shows})
-    return found
+    """The first `count` examples that fit, as templates see them."""
+    fitting = [example for example in EXAMPLES if example.fits(asked)]
+    return [
+        {"task": tree.task(e.name), "kernel": e.kernel(), "shows": e.shows} for e in fitting[:count]
+    ]
 
 
 def _attempt(record: dict[str, Any], library: Any) -> Attempt:

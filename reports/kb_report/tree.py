@@ -12,7 +12,7 @@ from kb_report.model import ReportError
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
-HEADER, REFERENCE, KERNEL = "task.h", "reference.cpp", "candidate.cu"
+HEADER, REFERENCE = "task.h", "reference.cpp"
 CONTRACT = "harness/contract/include/kb/contract.h"  # all that a kernel shares with its task
 
 _NAME = re.compile(r"level(\d+)/(\d{3}_[a-z0-9_]+)")
@@ -63,14 +63,6 @@ def task(name: str, tree: Path = PROJECT) -> Task:
         hint = f"; did you mean {', '.join(like[:3])}?" if like else ""
         raise ReportError(f"there is no task level{level}/{slug}{hint}")
     return Task(level, slug, *texts)
-
-
-def kernel(name: str, tree: Path = PROJECT) -> str:
-    """The shipped kernel of a task. Raises ReportError if it is not there."""
-    found = text(tree / name / KERNEL)
-    if found is None:
-        raise ReportError(f"{name}/{KERNEL} is missing: restore it, prompts show it as an example")
-    return found
 
 
 def text(path: Path) -> str | None:

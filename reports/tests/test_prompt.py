@@ -77,7 +77,7 @@ def test_a_prompt_holds_the_task_verbatim_and_no_kernel_of_it(capsys, style, nam
     text = shown(capsys, name, "--style", style)
     task = tree.task(name)
     assert task.header in text and task.reference in text
-    assert tree.kernel(name) not in text
+    assert shipped(name) not in text
     assert ("class Weights" in text) == ("kb::Weights" in task.header)
     assert str(tree.PROJECT) not in text and "None" not in outside_of_fences(text)
     assert text.count("### level") == prompt.STYLES[style]
@@ -89,11 +89,17 @@ def test_every_task_gets_a_prompt_without_its_own_kernel(capsys):
     assert [r["task"] for r in rows] == tree.tasks() and len(rows) > 100
     for row in rows:
         assert row["task"] not in row["examples"] and len(set(row["examples"])) == 3
-        assert tree.kernel(row["task"]) not in row["prompt"]
+        assert shipped(row["task"]) not in row["prompt"]
         assert row["hashes"]["task.h"] == tree.sha256(tree.task(row["task"]).header)
-        assert all(tree.kernel(name) in row["prompt"] for name in row["examples"])
+        kernels = [e.kernel() for e in prompt.EXAMPLES if e.name in row["examples"]]
+        assert len(kernels) == 3 and all(kernel in row["prompt"] for kernel in kernels)
+        assert "// Expected" not in row["prompt"] and "<kb/map" not in row["prompt"]
     one = shown(capsys, RELU, "--format", "jsonl", "--style", "few-shot")
     assert json.loads(one) == next(r for r in rows if r["task"] == RELU)
+
+
+def shipped(name):
+    return (tree.PROJECT / name / "candidate.cu").read_text()
 
 
 @pytest.mark.parametrize("asked", [GELU, PRODUCT, ATTENTION, RELU])
@@ -102,6 +108,7 @@ def test_an_example_is_never_the_asked_task(asked):
     wanted = [GELU, PRODUCT, ATTENTION]
     assert asked not in names
     assert [n for n in names if n in wanted] == [n for n in wanted if n != asked]
+    assert len(names) == 3
 
 
 def test_tasks_that_are_the_same_product_get_the_stand_in():

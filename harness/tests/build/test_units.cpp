@@ -14,6 +14,7 @@
 #include "compile_command.h"
 #include "diagnostics.h"
 #include "files.h"
+#include "printable.h"
 #include "process_tree.h"
 #include "ptxas.h"
 #include "settings.h"
@@ -58,6 +59,7 @@ TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
             "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
   EXPECT_EQ(printable("\x1b[01;31m\x1b[Kerror\x1b[m"), "error");
   EXPECT_EQ(printable("\x1b]0;x\x07"), "\\x1b]0;x\\x07");
+  EXPECT_EQ(printable_text("one\n\xc2\x9b[2Jtwo\r\n"), "one\n\\xc2\\x9b[2Jtwo\n");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
