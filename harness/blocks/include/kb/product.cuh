@@ -30,34 +30,30 @@ struct ProductShape {
 template <class T>
 struct Source {
   const T* from;
-  int64_t count;
+  int count;
 };
 
-// An operand has a type Element, and
-//   at(batch, line, k)  its Source; a line is a row of a and a column of b
-//   along_k             whether neighbours in memory follow k, else lines
-//   in_vectors()        whether elements 16 bytes apart start at multiples of 16 bytes: from every
-//                       k or line that is such a multiple on
-// Lines and k from beyond the sizes are asked for, too.
+// An operand is a functor with a type Element, and
+//   operand(batch, line, k)  its Source; a line is a row of a and a column of b
+//   along_k       whether neighbours in memory follow k, else lines
+//   in_vectors()  whether elements start at multiples of 16 bytes wherever the k or the line that
+//                 neighbours follow is such a multiple
+// Lines and k beyond the sizes are asked for, too. Matrix has no call: the address of an element
+// is known from that of another.
 
 /// An operand in memory: lines of k, or transposed.
 template <class T, bool along_k_>
 struct Matrix {
   using Element = T;
   static constexpr bool along_k = along_k_;
-  static constexpr int64_t width = 16 / sizeof(T);
   const T* data;
   int64_t lines, depth;
   int64_t stride;        ///< elements from a line to the next, or from a k to the next
   int64_t batch_stride;  ///< elements from a matrix to the next; 0 if all share one
 
   __device__ bool in_vectors() const {
-    return (reinterpret_cast<uintptr_t>(data) / sizeof(T) | stride | batch_stride) % width == 0;
-  }
-  __device__ Source<T> at(int64_t batch, int64_t line, int64_t k) const {
-    const int64_t count = line < lines && k < depth ? (along_k ? depth - k : lines - line) : 0;
-    const int64_t offset = along_k ? line * stride + k : k * stride + line;
-    return {count > 0 ? data + batch * batch_stride + offset : data, count};
+    constexpr int64_t width = 16 / sizeof(T);
+    return reinterpret_cast<uintptr_t>(data) % 16 == 0 && (stride | batch_stride) % width == 0;
   }
 };
 
@@ -173,11 +169,30 @@ struct OperandTile {
   }
 };
 
+/// Starts to copy `bytes` to shared memory, of which the first `valid` are read and the rest is
+/// zero. What __pipeline_memcpy_async() does in a branch for each number of bytes.
+template <int bytes>
+__device__ void copy_async(void* to, const void* from, int valid) {
+#ifdef KB_HAS_MMA
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(valid)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(place), "l"(from),
+                 "n"(bytes), "r"(valid)
+                 : "memory");
+  }
+#else
+  __pipeline_memcpy_async(to, from, bytes, bytes - valid);
+#endif
+}
+
 /// Starts to copy one element, or zero.
 template <class T>
 __device__ void copy_element(T* to, const Source<T>& source) {
   if constexpr (sizeof(T) >= 4) {
-    __pipeline_memcpy_async(to, source.from, sizeof(T), source.count > 0 ? 0 : sizeof(T));
+    copy_async<sizeof(T)>(to, source.from, source.count > 0 ? sizeof(T) : 0);
   } else {
     *to = source.count > 0 ? *source.from : static_cast<T>(0.f);
   }
@@ -187,45 +202,145 @@ __device__ void copy_element(T* to, const Source<T>& source) {
 template <class T>
 __device__ void copy_chunk(T* to, const Source<T>& source) {
   constexpr int width = 16 / sizeof(T);
-  const int64_t count = source.count < 0 ? 0 : source.count < width ? source.count : width;
-  __pipeline_memcpy_async(to, source.from, 16, (width - count) * sizeof(T));
+  const int count = source.count < 0 ? 0 : source.count < width ? source.count : width;
+  copy_async<16>(to, source.from, count * static_cast<int>(sizeof(T)));
 }
 
-/// Calls chunk(line, k) for groups of 16 bytes, or element(line, k), for all of a tile of an
-/// operand. The threads together take neighbours in memory.
-/// @param in_vectors  whether groups are wanted
-template <class T, bool along_k, int lines, int depth, int threads, class Chunk, class Single>
-__device__ void for_tile(int thread, bool in_vectors, Chunk chunk, Single element) {
-  constexpr int width = 16 / sizeof(T), near = along_k ? depth : lines;
-  if (in_vectors) {
+/// How threads share a tile of an operand: neighbouring threads take neighbours in memory, `width`
+/// elements each.
+template <bool along_k, int lines, int depth, int threads, int width>
+struct TileWalk {
+  static constexpr int near = (along_k ? depth : lines) / width, far = along_k ? lines : depth;
+  static constexpr int abreast = threads < near ? threads : near, step = threads / abreast;
+  static constexpr int unroll = width == 1 ? 2 : (far + step - 1) / step;
+  static_assert(near % abreast == 0 && threads % abreast == 0, "sizes are powers of two");
+
+  __device__ static int first_near(int thread) { return thread % abreast * width; }
+  __device__ static int first_far(int thread) { return thread / abreast; }
+
+  /// Calls f(line, k, n, m) for all elements, or groups, of a thread; its first one is n lines (or
+  /// k) and m of the others away.
+  template <class F>
+  __device__ static void for_each(int thread, F f) {
+#pragma unroll unroll
+    for (int n = 0; n < far; n += step) {
+      const int at_far = first_far(thread) + n;
+      if (far % step == 0 || at_far < far) {
 #pragma unroll
-    for (int i = thread; i < lines * depth / width; i += threads) {
-      const int far = i / (near / width), start = i % (near / width) * width;
-      chunk(along_k ? far : start, along_k ? start : far);
-    }
-  } else {
-#pragma unroll 4
-    for (int i = thread; i < lines * depth; i += threads) {
-      element(along_k ? i / near : i % near, along_k ? i % near : i / near);
+        for (int m = 0; m < near * width; m += abreast * width) {
+          const int at_near = first_near(thread) + m;
+          f(along_k ? at_far : at_near, along_k ? at_near : at_far, n, m);
+        }
+      }
     }
   }
-}
+};
 
-/// Starts to copy a tile of an operand.
-template <int lines, int depth, int threads, class Operand>
-__device__ void copy_tile(typename Operand::Element* tile, const Operand& operand, int thread,
-                          int64_t batch, int64_t line0, int64_t k0) {
+/// Where elements of a tile are in shared memory if it is stored as its operand is.
+template <class T, int lines, int depth, bool along_k>
+struct PlainPlace {
+  __device__ int operator()(int line, int k) const {
+    return OperandTile<T, lines, depth, along_k>::place(line, k);
+  }
+};
+
+/// The places that wgmma() expects.
+struct SwizzledPlace {
+  __device__ int operator()(int line, int k) const { return swizzled(line, k); }
+};
+
+template <class Operand>
+struct IsMatrix : std::false_type {};
+template <class T, bool along_k>
+struct IsMatrix<Matrix<T, along_k>> : std::true_type {};
+
+/// One thread's part of copying an operand, tile after tile along k.
+template <class Operand, int lines, int depth, int threads, class Place>
+class TileCopier {
+ public:
   using T = typename Operand::Element;
-  using Tile = OperandTile<T, lines, depth, Operand::along_k>;
-  for_tile<T, Operand::along_k, lines, depth, threads>(
-      thread, operand.in_vectors(),
-      [&](int line, int k) {
-        copy_chunk(tile + Tile::place(line, k), operand.at(batch, line0 + line, k0 + k));
-      },
-      [&](int line, int k) {
-        copy_element(tile + Tile::place(line, k), operand.at(batch, line0 + line, k0 + k));
+  static constexpr bool along_k = Operand::along_k, affine = IsMatrix<Operand>::value;
+  // Groups across lines cannot be swizzled as they are.
+  static constexpr bool may_use_vectors = along_k || !std::is_same_v<Place, SwizzledPlace>;
+  using Vectors = TileWalk<along_k, lines, depth, threads, 16 / sizeof(T)>;
+  using Elements = TileWalk<along_k, lines, depth, threads, 1>;
+
+  __device__ TileCopier(const Operand& operand, int thread, int64_t batch, int64_t line, int64_t k)
+      : operand_(operand),
+        thread_(thread),
+        in_vectors_(may_use_vectors && operand.in_vectors()),
+        batch_(batch),
+        line_(line),
+        k_(k) {
+    if constexpr (affine) {
+      const int near = in_vectors_ ? Vectors::first_near(thread) : Elements::first_near(thread);
+      const int far = in_vectors_ ? Vectors::first_far(thread) : Elements::first_far(thread);
+      const int64_t at = along_k ? (line + far) * operand.stride + k + near
+                                 : (k + far) * operand.stride + line + near;
+      from_ = operand.data + batch * operand.batch_stride + at;
+      lines_left_ = static_cast<int>(operand.lines - line < lines ? operand.lines - line : lines);
+    }
+  }
+
+  /// Starts to copy the next tile.
+  __device__ void copy(T* tile) {
+    if constexpr (affine) {
+      const int64_t left = operand_.depth - k_;
+      const int k_left = left < depth ? static_cast<int>(left) : depth;
+      // One address moves on, as one for each element would take too many registers.
+      const T* from = from_;
+      int moved = 0;
+      visit([&](int line, int k, int n, int m, auto width) {
+        const int near_left = along_k ? k_left - k : lines_left_ - line;
+        const bool exists = along_k ? line < lines_left_ : k < k_left;
+        if (n != moved) from += (n - moved) * operand_.stride;
+        moved = n;
+        const Source<T> source = {from + m, exists ? near_left : 0};
+        start(tile + Place{}(line, k), source, width);
       });
-}
+      from_ += along_k ? depth : depth * operand_.stride;
+    } else {
+      visit([&](int line, int k, int, int, auto width) {
+        start(tile + Place{}(line, k), operand_(batch_, line_ + line, k_ + k), width);
+      });
+    }
+    k_ += depth;
+  }
+
+  /// Calls f(line, k, n, m, width) for all that this thread copies; width is a constant.
+  template <class F>
+  __device__ void visit(F f) const {
+    if constexpr (may_use_vectors) {
+      if (in_vectors_) {
+        Vectors::for_each(thread_, [&](int line, int k, int n, int m) {
+          f(line, k, n, m, std::integral_constant<int, 16 / sizeof(T)>{});
+        });
+        return;
+      }
+    }
+    Elements::for_each(thread_, [&](int line, int k, int n, int m) {
+      f(line, k, n, m, std::integral_constant<int, 1>{});
+    });
+  }
+
+ private:
+  template <class Width>
+  __device__ static void start(T* to, const Source<T>& source, Width) {
+    if constexpr (Width::value == 1) {
+      copy_element(to, source);
+    } else {
+      copy_chunk(to, source);
+    }
+  }
+
+  const Operand& operand_;
+  const int thread_;
+  const bool in_vectors_;
+  const int64_t batch_, line_;
+  int64_t k_;
+  const T* from_ = nullptr;
+  int lines_left_ = 0;
+};
 
 // ---------------------------------------------------------------------------------------------
 // Which block computes what
@@ -397,14 +512,15 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
 
   const ProductTile tile = this_tile<Tile::rows, Tile::columns>(grid);
   const int64_t slices = (tile.k_end - tile.k + depth - 1) / depth;
+  TileCopier<A, Tile::rows, depth, threads, PlainPlace<T, Tile::rows, depth, A::along_k>> copy_a(
+      a, thread, tile.batch, tile.row, tile.k);
+  TileCopier<B, Tile::columns, depth, threads, PlainPlace<T, Tile::columns, depth, B::along_k>>
+      copy_b(b, thread, tile.batch, tile.column, tile.k);
   const auto copy = [&](int64_t slice) {
     if (slice < slices) {
       const int stage = static_cast<int>(slice % stages);
-      const int64_t k = tile.k + slice * depth;
-      copy_tile<Tile::rows, depth, threads>(a_tiles + stage * ATile::size, a, thread, tile.batch,
-                                            tile.row, k);
-      copy_tile<Tile::columns, depth, threads>(b_tiles + stage * BTile::size, b, thread, tile.batch,
-                                               tile.column, k);
+      copy_a.copy(a_tiles + stage * ATile::size);
+      copy_b.copy(b_tiles + stage * BTile::size);
     }
     __pipeline_commit();  // also when empty: the number of groups says which slice has arrived
   };
@@ -509,15 +625,6 @@ struct WarpgroupTiles {
                                       2 * stages * sizeof(Barrier);
 };
 
-/// The copying warpgroup's work on the operand in shared memory: visits a tile of it.
-template <bool along_k, int depth, int threads, class Chunk, class Single>
-__device__ void for_swizzled(int thread, bool in_vectors, Chunk chunk, Single element) {
-  // Groups of 16 bytes across lines would have to be taken apart.
-  for_tile<float, along_k, 128, depth, threads>(
-      thread, along_k && in_vectors, [&](int line, int k) { chunk(line, k, swizzled(line, k)); },
-      [&](int line, int k) { element(line, k, swizzled(line, k)); });
-}
-
 template <class Tile, Arithmetic arithmetic, class A, class B, class Result>
 __global__ void __launch_bounds__(Tile::threads, 1)
     multiply_by_warpgroups(ProductGrid grid, A a, B b, Result store) {
@@ -549,26 +656,21 @@ __global__ void __launch_bounds__(Tile::threads, 1)
     const int copier = thread - Tile::multiplying;
     const auto work = [&](const auto& in_registers, const auto& in_shared, int64_t register_line,
                           int64_t shared_line) {
-      constexpr bool along_k = std::decay_t<decltype(in_shared)>::along_k;
-      const bool vectors = in_shared.in_vectors();
+      using Registers = std::decay_t<decltype(in_registers)>;
+      using Shared = std::decay_t<decltype(in_shared)>;
       constexpr int late = stages - 2;  // so many slices after its copy starts, a slice is split
+      TileCopier<Registers, 128, depth, Tile::copying,
+                 PlainPlace<float, 128, depth, Registers::along_k>>
+          copy_to_registers(in_registers, copier, tile.batch, register_line, tile.k);
+      TileCopier<Shared, 128, depth, Tile::copying, SwizzledPlace> copy_to_shared(
+          in_shared, copier, tile.batch, shared_line, tile.k);
 #pragma unroll 1
       for (int64_t slice = 0; slice < slices + late; ++slice) {
         if (slice < slices) {
           const int stage = static_cast<int>(slice % stages);
-          const int64_t k0 = tile.k + slice * depth;
           if (slice >= stages) empty[stage].wait(slice / stages - 1, empty_arrivals);
-          copy_tile<128, depth, Tile::copying>(register_tiles + stage * RegisterTile::size,
-                                               in_registers, copier, tile.batch, register_line, k0);
-          float* const high = high_tiles + stage * Tile::shared_size;
-          for_swizzled<along_k, depth, Tile::copying>(
-              copier, vectors,
-              [&](int line, int k, int place) {
-                copy_chunk(high + place, in_shared.at(tile.batch, shared_line + line, k0 + k));
-              },
-              [&](int line, int k, int place) {
-                copy_element(high + place, in_shared.at(tile.batch, shared_line + line, k0 + k));
-              });
+          copy_to_registers.copy(register_tiles + stage * RegisterTile::size);
+          copy_to_shared.copy(high_tiles + stage * Tile::shared_size);
         }
         __pipeline_commit();
         if (slice >= late) {
@@ -577,34 +679,21 @@ __global__ void __launch_bounds__(Tile::threads, 1)
           const int stage = static_cast<int>((slice - late) % stages);
           float* const high = high_tiles + stage * Tile::shared_size;
           float* const low = low_tiles + stage * Tile::shared_size;
-          const auto split_one = [&](float& value, float& rest) {
-            unsigned first, second = 0;
-            if constexpr (split) {
-              split_tf32(__float_as_uint(value), first, second);
-            } else {
-              first = round_tf32(__float_as_uint(value));
+          copy_to_shared.visit([&](int line, int k, int, int, auto width) {
+            using Values = Vector<float, decltype(width)::value>;
+            auto& place = *reinterpret_cast<Values*>(high + swizzled(line, k));
+            Values first = place, second;
+#pragma unroll
+            for (int i = 0; i < decltype(width)::value; ++i) {
+              unsigned bits = __float_as_uint(first.at[i]), rest = 0;
+              if constexpr (split) split_tf32(bits, bits, rest);
+              if constexpr (!split) bits = round_tf32(bits);
+              first.at[i] = __uint_as_float(bits);
+              second.at[i] = __uint_as_float(rest);
             }
-            value = __uint_as_float(first);
-            rest = __uint_as_float(second);
-          };
-          constexpr bool rewrite = !split || Tile::cut_high;
-          for_swizzled<along_k, depth, Tile::copying>(
-              copier, vectors,
-              [&](int, int, int place) {
-                float4 value = *reinterpret_cast<const float4*>(high + place), rest;
-                split_one(value.x, rest.x);
-                split_one(value.y, rest.y);
-                split_one(value.z, rest.z);
-                split_one(value.w, rest.w);
-                if (rewrite) *reinterpret_cast<float4*>(high + place) = value;
-                if (split) *reinterpret_cast<float4*>(low + place) = rest;
-              },
-              [&](int, int, int place) {
-                float value = high[place], rest;
-                split_one(value, rest);
-                if (rewrite) high[place] = value;
-                if (split) low[place] = rest;
-              });
+            if constexpr (!split || Tile::cut_high) place = first;
+            if constexpr (split) *reinterpret_cast<Values*>(low + swizzled(line, k)) = second;
+          });
           publish_to_wgmma();
           full[stage].arrive();
         }
