@@ -1,0 +1,174 @@
+// Matrix products of any size: by warps and by warpgroups, of all layouts, types and arithmetics.
+#include <kb/product.cuh>
+
+#include "blocks.h"
+
+namespace {
+
+using kb::Arithmetic;
+using kb::ProductShape;
+
+/// Numbers of 9 bits: products of two have no error in TF32x3, and none before sums of 2^24.
+template <class T>
+std::vector<T> small_numbers(int64_t n, int seed) {
+  return make<T>(n, [&](int i) {
+    const unsigned mixed = (static_cast<unsigned>(i) * 4 + seed) * 2654435761u;
+    return static_cast<float>(static_cast<int>(mixed >> 16) % 33 - 16);
+  });
+}
+
+/// Operands with room between their lines, of which the unused part is NaN.
+template <class T>
+struct Operand {
+  int64_t lines, depth, stride, size;
+  bool along_k;
+  std::vector<T> values;
+
+  Operand(int64_t lines_, int64_t depth_, int64_t batches, bool along_k_, int64_t room, int seed)
+      : lines(lines_),
+        depth(depth_),
+        stride((along_k_ ? depth_ : lines_) + room),
+        size(stride * (along_k_ ? lines_ : depth_)),
+        along_k(along_k_),
+        values(small_numbers<T>(size * batches + 1, seed)) {
+    for (int64_t i = 0; i < size * batches; ++i) {
+      if (i % stride >= stride - room) values[i] = static_cast<T>(NAN);
+    }
+  }
+  double at(int64_t batch, int64_t line, int64_t k) const {
+    return static_cast<float>(
+        values[batch * size + (along_k ? line * stride + k : k * stride + line)]);
+  }
+};
+
+/// What becomes of a result on its way: a bias of the column, then a threshold.
+struct BiasRelu {
+  const float* bias;
+  __device__ float operator()(float value, int64_t, int64_t, int64_t column) const {
+    return fmaxf(value + bias[column], 0);
+  }
+};
+
+/// Compares c with a loop on the host, exactly.
+template <class Tile, Arithmetic arithmetic, class T, bool left_along_k, bool right_along_k>
+void expect_product(const ProductShape& s, int64_t room = 0, int64_t parts = 0) {
+  const Operand<T> a(s.rows, s.depth, s.batches, left_along_k, room, 1);
+  const Operand<T> b(s.columns, s.depth, s.batches, right_along_k, room, 2);
+  const int64_t size = s.rows * s.columns;
+  const std::vector<float> bias = small_numbers<float>(s.columns, 3);
+  Buffer<T> a_device(a.values), b_device(b.values);
+  Buffer<float> c(size * s.batches + 1, 77), bias_device(bias);
+  kb::launch_product<Tile, arithmetic>(
+      nullptr, s, kb::Matrix<T, left_along_k>{a_device, s.rows, s.depth, a.stride, a.size},
+      kb::Matrix<T, right_along_k>{b_device, s.columns, s.depth, b.stride, b.size},
+      kb::Store<float, BiasRelu>{c, s.columns, size, {bias_device}}, parts);
+  KB_LAUNCHED();
+  const std::vector<float> got = c.read();
+  int64_t wrong = 0;
+  for (int64_t batch = 0; batch < s.batches; ++batch) {
+    for (int64_t row = 0; row < s.rows; ++row) {
+      for (int64_t column = 0; column < s.columns; ++column) {
+        double sum = 0;
+        for (int64_t k = 0; k < s.depth; ++k) sum += a.at(batch, row, k) * b.at(batch, column, k);
+        const double expected = fmax(sum + bias[column], 0);
+        wrong += got[batch * size + row * s.columns + column] != expected;
+      }
+    }
+  }
+  KB_EXPECT(wrong == 0);
+  KB_EXPECT(got[size * s.batches] == 77);
+}
+
+template <class Tile, Arithmetic arithmetic, class T>
+void expect_layouts(const ProductShape& s, int64_t room = 0, int64_t parts = 0) {
+  expect_product<Tile, arithmetic, T, true, false>(s, room, parts);
+  expect_product<Tile, arithmetic, T, false, false>(s, room, parts);
+  expect_product<Tile, arithmetic, T, true, true>(s, room, parts);
+  expect_product<Tile, arithmetic, T, false, true>(s, room, parts);
+}
+
+using Small = kb::WarpTiles<32, 32, 32, 16, 32, 3, 64>;
+using Wide = kb::WarpTiles<64, 64, 32, 64, 16, 2, 32>;
+using InShared = kb::WarpTiles<64, 32, 64, 32, 16, 3, 32, 1, true>;
+
+const ProductShape shapes[] = {{1, 1, 1},    {3, 17, 3},  {17, 3, 65},  {64, 64, 64},
+                               {65, 33, 37}, {1, 70, 40}, {2, 5, 0, 2}, {20, 12, 24, 3}};
+
+template <class T>
+void products_of_type() {
+  for (const ProductShape& s : shapes) {
+    expect_layouts<Small, Arithmetic::tf32x3, T>(s);
+    expect_layouts<Small, Arithmetic::plain, T>(s);
+  }
+  expect_layouts<Wide, Arithmetic::tf32x3, T>({65, 40, 72});
+  expect_layouts<Small, Arithmetic::tf32x3, T>({24, 40, 72}, 8);
+  expect_layouts<Small, Arithmetic::tf32x3, T>({24, 40, 72}, 3);
+}
+
+KB_FEATURE(product_of_any_type_and_layout) { KB_FOR_EACH_TYPE(products_of_type); }
+
+KB_FEATURE(product_of_parts) {
+  for (const int64_t parts : {0, 2, 3, 7}) {
+    expect_layouts<Small, Arithmetic::tf32x3, float>({9, 18, 333}, 0, parts);
+    expect_layouts<Small, Arithmetic::plain, float>({4, 2, 3000, 2}, 0, parts);
+  }
+}
+
+KB_FEATURE(product_with_sums_in_shared_memory) {
+  expect_layouts<InShared, Arithmetic::tf32x3, float>({65, 40, 72});
+  expect_layouts<InShared, Arithmetic::tf32, __half>({65, 40, 72});
+}
+
+KB_FEATURE(product_by_warpgroups) {
+  using Tile = kb::WarpgroupTiles<3, 64>;
+  using CutHigh = kb::WarpgroupTiles<4, 64, true>;
+  for (const ProductShape& s :
+       {ProductShape{1, 1, 1}, ProductShape{130, 17, 37}, ProductShape{64, 65, 128},
+        ProductShape{2, 5, 0, 2}, ProductShape{20, 136, 232, 2}}) {
+    expect_layouts<Tile, Arithmetic::tf32x3, float>(s);
+  }
+  expect_layouts<CutHigh, Arithmetic::tf32x3, float>({12, 20, 264}, 4);
+  expect_layouts<CutHigh, Arithmetic::tf32, float>({12, 20, 40}, 3);
+  expect_layouts<Tile, Arithmetic::tf32x3, float>({12, 20, 500}, 0, 3);
+}
+
+// Values with all 24 bits: three products keep about 21 bits of each, one keeps 11.
+template <class Tile, Arithmetic arithmetic>
+double error_of_full_values() {
+  const int64_t n = 40, depth = 200;
+  const ProductShape s = {n, n, depth};
+  const auto full = [](int seed) {
+    return make<float>(n * depth, [&](int i) {
+      const unsigned mixed = (static_cast<unsigned>(i) * 4 + seed) * 2654435761u;
+      return static_cast<float>(static_cast<double>(mixed ^ mixed >> 15) / 0x80000000u - 1);
+    });
+  };
+  const std::vector<float> a = full(1), b = full(2);
+  Buffer<float> a_device(a), b_device(b), c(n * n, 77);
+  const float *a_start = a_device, *b_start = b_device;
+  kb::launch_product<Tile, arithmetic>(nullptr, s, kb::left(a_start, s, depth),
+                                       kb::right(b_start, s, n), kb::Store<float>{c, n, 0});
+  KB_LAUNCHED();
+  const std::vector<float> got = c.read();
+  double errors = 0, squares = 0;
+  for (int64_t i = 0; i < n * n; ++i) {
+    double sum = 0;
+    for (int64_t k = 0; k < depth; ++k) sum += double{a[i / n * depth + k]} * b[k * n + i % n];
+    errors += (got[i] - sum) * (got[i] - sum);
+    squares += sum * sum;
+  }
+  return std::sqrt(errors / squares);
+}
+
+KB_FEATURE(product_is_as_accurate_as_it_says) {
+  using Warpgroups = kb::WarpgroupTiles<3, 64>;
+  KB_EXPECT((error_of_full_values<Small, Arithmetic::plain>() < 1e-6));
+  KB_EXPECT((error_of_full_values<Small, Arithmetic::tf32x3>() < 2e-6));
+  KB_EXPECT((error_of_full_values<Warpgroups, Arithmetic::tf32x3>() < 2e-6));
+  const double one = error_of_full_values<Small, Arithmetic::tf32>();
+  KB_EXPECT(one > 1e-5 && one < 2e-3);
+  const double one_by_warpgroups = error_of_full_values<Warpgroups, Arithmetic::tf32>();
+  KB_EXPECT(one_by_warpgroups > 1e-5 && one_by_warpgroups < 2e-3);
+}
+
+}  // namespace
