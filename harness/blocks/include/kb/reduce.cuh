@@ -150,16 +150,17 @@ template <class Team, class Op, class F, class... X>
 __device__ typename Op::Value fold(Team team, int64_t n, Op op, F f, const X*... x) {
   constexpr int N = vector_width<X...>;
   typename Op::Value result = Op::identity();
-  share<N, 4>(
-      team, n, elements_before_vectors<N>(n, x...),
-      [&](int64_t i) {
+  const int64_t before = elements_before_vectors<N>(n, x...);
+  share<N, 2>(
+      team, n, before,
+      [&](int64_t k) {
         const auto of_vectors = [&](const Vector<X, N>&... v) {
           float values[N];
 #pragma unroll
           for (int j = 0; j < N; ++j) values[j] = static_cast<float>(f(element(v, j)...));
-          return op.of(values, i);
+          return op.of(values, before + k * N);
         };
-        result = op(result, of_vectors(load_vector<N>(x + i)...));
+        result = op(result, of_vectors(load_vector<N>(x + before, k)...));
       },
       [&](int64_t i) {
         const float value[] = {static_cast<float>(f(element(x, i)...))};

@@ -38,6 +38,11 @@ struct Same {
   }
 };
 
+/// The magnitude of a value.
+struct Absolute {
+  __device__ float operator()(float v) const { return fabsf(v); }
+};
+
 /// The square of a value.
 struct Square {
   __device__ float operator()(float v) const { return v * v; }
