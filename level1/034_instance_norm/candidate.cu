@@ -1,44 +1,16 @@
 #include "task.h"
 
-// Number, mean and sum of squared deviations from the mean of some values.
-struct Moments {
-  float count, mean, squares;
-};
-
-__device__ Moments merge(Moments a, Moments b) {
-  const float count = a.count + b.count, delta = b.mean - a.mean;
-  const float share = count > 0 ? b.count / count : 0;
-  return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
-}
-
-__device__ Moments merge_warp(Moments m) {
-  for (int i = 16; i > 0; i /= 2) {
-    m = merge(m, {__shfl_xor_sync(~0u, m.count, i), __shfl_xor_sync(~0u, m.mean, i),
-                  __shfl_xor_sync(~0u, m.squares, i)});
-  }
-  return m;
-}
-
-// The same result for all 1024 threads.
-__device__ Moments merge_block(Moments m) {
-  __shared__ Moments warps[32];
-  m = merge_warp(m);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = m;
-  __syncthreads();
-  return merge_warp(warps[threadIdx.x % 32]);
-}
+#include <kb/map.cuh>
+#include <kb/moments.cuh>
 
 // One block per instance of n elements reads x twice: for the moments, then for the quotients.
 __global__ void instance_norm(const float* x, float* y, int64_t n) {
   x += blockIdx.x * n;
   y += blockIdx.x * n;
-  Moments m = {0, 0, 0};
-#pragma unroll 4
-  for (int64_t i = threadIdx.x; i < n; i += 1024) m = merge(m, {1, x[i], 0});
-  m = merge_block(m);
-  const float scale = 1 / sqrtf(m.squares / m.count + 1e-5f);
-#pragma unroll 4
-  for (int64_t i = threadIdx.x; i < n; i += 1024) y[i] = (x[i] - m.mean) * scale;
+  const kb::Moments m = kb::reduce(kb::Block{}, n, kb::OnlineMoments{}, kb::Same{}, x);
+  const float scale = 1 / sqrtf(m.variance() + 1e-5f);
+  kb::map(
+      kb::Block{}, n, [=](float v) { return (v - m.mean) * scale; }, y, x);
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {

@@ -1,29 +1,15 @@
 #include "task.h"
 
-__device__ float sum_warp(float v) {
-  for (int i = 16; i > 0; i /= 2) v += __shfl_xor_sync(~0u, v, i);
-  return v;
-}
-
-// The same result for all 1024 threads.
-__device__ float sum_block(float v) {
-  __shared__ float warps[32];
-  v = sum_warp(v);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
-  __syncthreads();
-  return sum_warp(warps[threadIdx.x % 32]);
-}
+#include <kb/map.cuh>
+#include <kb/reduce.cuh>
 
 // One block per row reads x twice: for the mean, then for the quotients.
 __global__ void l1_norm(const float* x, float* y, int64_t n) {
   x += blockIdx.x * n;
   y += blockIdx.x * n;
-  float sum = 0;
-#pragma unroll 8
-  for (int64_t i = threadIdx.x; i < n; i += 1024) sum += fabsf(x[i]);
-  const float mean = sum_block(sum) / n;
-#pragma unroll 8
-  for (int64_t i = threadIdx.x; i < n; i += 1024) y[i] = x[i] / mean;
+  const float mean = kb::reduce(kb::Block{}, n, kb::Sum{}, kb::Absolute{}, x) / n;
+  kb::map(
+      kb::Block{}, n, [=](float v) { return v / mean; }, y, x);
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {

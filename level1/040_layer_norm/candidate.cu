@@ -1,65 +1,37 @@
 #include "task.h"
 
-// Number, mean and sum of squared deviations from the mean of some values.
-struct Moments {
-  float count, mean, squares;
-};
+#include <kb/map.cuh>
+#include <kb/moments.cuh>
 
-__device__ Moments merge(Moments a, Moments b) {
-  const float count = a.count + b.count, delta = b.mean - a.mean;
-  const float share = count > 0 ? b.count / count : 0;
-  return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
-}
-
-__device__ Moments merge_warp(Moments m) {
-  for (int i = 16; i > 0; i /= 2) {
-    m = merge(m, {__shfl_xor_sync(~0u, m.count, i), __shfl_xor_sync(~0u, m.mean, i),
-                  __shfl_xor_sync(~0u, m.squares, i)});
-  }
-  return m;
-}
-
-// The same result for all 1024 threads.
-__device__ Moments merge_block(Moments m) {
-  __shared__ Moments warps[32];
-  m = merge_warp(m);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = m;
-  __syncthreads();
-  return merge_warp(warps[threadIdx.x % 32]);
-}
-
-// Block (i, j) measures part j of sample i; n elements per sample, gridDim.y parts.
-__global__ void measure(const float* x, Moments* parts, int64_t n) {
-  x += blockIdx.x * n;
-  Moments m = {0, 0, 0};
-  for (int64_t i = blockIdx.y * 1024 + threadIdx.x; i < n; i += gridDim.y * 1024) {
-    m = merge(m, {1, x[i], 0});
-  }
-  m = merge_block(m);
+// The blocks (i, j) measure sample i of n elements, each its part j.
+__global__ void __launch_bounds__(1024, 2) measure(const float* x, kb::Moments* parts, int64_t n) {
+  const kb::OnlineMoments merge;
+  const kb::Moments mine = kb::fold(kb::GridColumn{}, n, merge, kb::Same{}, x + blockIdx.x * n);
+  const kb::Moments m = kb::combine(kb::Block{}, mine, merge);
   if (threadIdx.x == 0) parts[blockIdx.x * gridDim.y + blockIdx.y] = m;
 }
 
-// Block (i, j) normalises part j of sample i.
-__global__ void normalise(const float* x, const float* weight, const float* bias,
-                          const Moments* parts, float* y, int64_t n) {
-  x += blockIdx.x * n;
-  y += blockIdx.x * n;
-  const Moments none = {0, 0, 0};
-  const Moments m =
-      merge_block(threadIdx.x < gridDim.y ? parts[blockIdx.x * gridDim.y + threadIdx.x] : none);
-  const float scale = 1 / sqrtf(m.squares / m.count + 1e-5f);
-  for (int64_t i = blockIdx.y * 1024 + threadIdx.x; i < n; i += gridDim.y * 1024) {
-    y[i] = (x[i] - m.mean) * scale * weight[i] + bias[i];
-  }
+// The blocks (i, j) normalise sample i.
+__global__ void __launch_bounds__(1024, 2)
+    normalise(const float* x, const float* weight, const float* bias, const kb::Moments* parts,
+              float* y, int64_t n) {
+  const kb::OnlineMoments merge;
+  parts += blockIdx.x * gridDim.y;
+  const kb::Moments part = threadIdx.x < gridDim.y ? parts[threadIdx.x] : merge.identity();
+  const kb::Moments m = kb::combine(kb::Block{}, part, merge);
+  const float scale = 1 / sqrtf(m.variance() + 1e-5f);
+  const auto f = [=](float v, float w, float b) { return (v - m.mean) * scale * w + b; };
+  kb::map(kb::GridColumn{}, n, f, y + blockIdx.x * n, x + blockIdx.x * n, weight, bias);
 }
 
 void task::launch(const Sizes& s, const float* x, const float* weight, const float* bias, float* y,
                   cudaStream_t stream) {
   const int64_t n = s.features * s.dim1 * s.dim2, wanted = (n + 16383) / 16384;
   const dim3 grid(s.batch_size, wanted < 1024 ? wanted : 1024);
-  void* parts;
-  cudaMallocAsync(&parts, grid.x * grid.y * sizeof(Moments), stream);
-  measure<<<grid, 1024, 0, stream>>>(x, static_cast<Moments*>(parts), n);
-  normalise<<<grid, 1024, 0, stream>>>(x, weight, bias, static_cast<Moments*>(parts), y, n);
-  cudaFreeAsync(parts, stream);
+  void* memory;
+  cudaMallocAsync(&memory, grid.x * grid.y * sizeof(kb::Moments), stream);
+  const auto parts = static_cast<kb::Moments*>(memory);
+  measure<<<grid, 1024, 0, stream>>>(x, parts, n);
+  normalise<<<grid, 1024, 0, stream>>>(x, weight, bias, parts, y, n);
+  cudaFreeAsync(memory, stream);
 }

@@ -1,25 +1,14 @@
 #include "task.h"
 
-// A block adds up 32 neighbouring columns of one matrix; each of its 16 warps takes every 16th row.
-__global__ void sum_rows(const float* x, float* y, int64_t rows, int64_t columns) {
-  __shared__ float sums[16][32];
-  const int64_t tiles = (columns + 31) / 32, matrix = blockIdx.x / tiles;
-  const int64_t column = blockIdx.x % tiles * 32 + threadIdx.x;
-  float sum = 0;
-  if (column < columns) {
-    x += matrix * rows * columns + column;
-#pragma unroll 8
-    for (int64_t row = threadIdx.y; row < rows; row += 16) sum += x[row * columns];
-  }
-  sums[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y == 0 && column < columns) {
-    for (int i = 1; i < 16; ++i) sum += sums[i][threadIdx.x];
-    y[matrix * columns + column] = sum / rows;
-  }
-}
+#include <kb/axis.cuh>
 
+struct DivideBy {
+  float count;
+  __device__ float operator()(float sum) const { return sum / count; }
+};
+
+// x is reduced over its middle axis: a block takes 32 neighbouring columns of one matrix.
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t blocks = s.batch_size * ((s.dim2 + 31) / 32);
-  sum_rows<<<blocks, dim3(32, 16), 0, stream>>>(x, y, s.dim1, s.dim2);
+  const DivideBy mean{static_cast<float>(s.dim1)};
+  kb::launch_reduce_axis(stream, s.batch_size, s.dim1, s.dim2, kb::Sum{}, mean, y, x);
 }

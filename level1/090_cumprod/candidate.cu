@@ -1,35 +1,16 @@
 #include "task.h"
 
-constexpr int parts = 8;
+#include <kb/scan.cuh>
 
-// One warp per row, 8 rows per block. A round scans `parts` groups of 32 neighbouring elements, all
-// at once, and puts them on top of the earlier rounds' product.
+// One warp per row, 8 rows per block.
 __global__ void cumprod(const float* x, float* y, int64_t rows, int64_t n) {
   const int64_t row = int64_t{blockIdx.x} * 8 + threadIdx.y;
-  const int lane = threadIdx.x;
   if (row >= rows) return;
   x += row * n;
   y += row * n;
-  float earlier = 1;
-  for (int64_t start = 0; start < n; start += 32 * parts) {
-    float scan[parts], product = 1;
-    for (int j = 0; j < parts; ++j) {
-      const int64_t i = start + 32 * j + lane;
-      scan[j] = i < n ? x[i] : 1;
-    }
-    for (int step = 1; step < 32; step *= 2) {
-      for (int j = 0; j < parts; ++j) {
-        const float lower = __shfl_up_sync(~0u, scan[j], step);
-        if (lane >= step) scan[j] *= lower;
-      }
-    }
-    for (int j = 0; j < parts; ++j) {
-      const int64_t i = start + 32 * j + lane;
-      if (i < n) y[i] = earlier * (product * scan[j]);
-      product *= __shfl_sync(~0u, scan[j], 31);
-    }
-    earlier *= product;
-  }
+  const auto load = [=](int64_t i) { return x[i]; };
+  const auto store = [=](int64_t i, float v) { y[i] = v; };
+  kb::scan(kb::Warp{}, n, kb::Product{}, load, store);
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {

@@ -1,9 +1,6 @@
 #include "task.h"
 
-__device__ float sum_warp(float v) {
-  for (int i = 16; i > 0; i /= 2) v += __shfl_xor_sync(~0u, v, i);
-  return v;
-}
+#include <kb/axis.cuh>
 
 // One warp per row, 8 rows per block.
 __global__ void row_losses(const float* anchor, const float* positive, const float* negative,
@@ -17,29 +14,20 @@ __global__ void row_losses(const float* anchor, const float* positive, const flo
     near = fmaf(p, p, near);
     far = fmaf(q, q, far);
   }
-  const float loss = sqrtf(sum_warp(near)) - sqrtf(sum_warp(far)) + margin;
-  if (threadIdx.x == 0) losses[row] = fmaxf(loss, 0);
-}
-
-// One block of 32 warps.
-__global__ void mean(const float* losses, float* loss, int64_t rows) {
-  __shared__ float sums[32];
-  float sum = 0;
-  for (int64_t i = threadIdx.x; i < rows; i += 1024) sum += losses[i];
-  sum = sum_warp(sum);
-  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  sum = sum_warp(sums[threadIdx.x % 32]);
-  if (threadIdx.x == 0) *loss = sum / rows;
+  near = sqrtf(kb::combine(kb::Warp{}, near, kb::Sum{}));
+  far = sqrtf(kb::combine(kb::Warp{}, far, kb::Sum{}));
+  const float loss = near - far + margin;
+  if (threadIdx.x == 0) losses[row] = loss < 0 ? 0 : loss;
 }
 
 void task::launch(const Sizes& s, const float* anchor, const float* positive, const float* negative,
                   float* loss, cudaStream_t stream) {
-  void* losses;
-  cudaMallocAsync(&losses, s.batch_size * sizeof(float), stream);
-  row_losses<<<(s.batch_size + 7) / 8, dim3(32, 8), 0, stream>>>(
-      anchor, positive, negative, static_cast<float*>(losses), s.batch_size, s.input_shape[0],
-      static_cast<float>(s.margin));
-  mean<<<1, 1024, 0, stream>>>(static_cast<float*>(losses), loss, s.batch_size);
-  cudaFreeAsync(losses, stream);
+  const int64_t rows = s.batch_size;
+  void* memory;
+  cudaMallocAsync(&memory, rows * sizeof(float), stream);
+  const auto losses = static_cast<float*>(memory);
+  row_losses<<<(rows + 7) / 8, dim3(32, 8), 0, stream>>>(
+      anchor, positive, negative, losses, rows, s.input_shape[0], static_cast<float>(s.margin));
+  kb::launch_sum(stream, rows, kb::Same{}, rows, loss, losses);
+  cudaFreeAsync(memory, stream);
 }

@@ -25,12 +25,13 @@ __global__ void reduce_columns(int64_t n, int64_t columns, Op op, Finish finish,
   const int64_t tiles = (columns + 31) / 32, matrix = blockIdx.x / tiles;
   const int64_t column = blockIdx.x % tiles * 32 + threadIdx.x;
   typename Op::Value result = Op::identity();
-  if (column < columns) {
+  if (column < columns && threadIdx.y < n) {
     x += matrix * n * columns + column;
+    const float first[] = {static_cast<float>(element(x, threadIdx.y * columns))};
+    result = op.of(first, threadIdx.y);
 #pragma unroll 8
-    for (int64_t row = threadIdx.y; row < n; row += warps) {
-      const float value[] = {static_cast<float>(element(x, row * columns))};
-      result = op(result, op.of(value, row));
+    for (int64_t row = threadIdx.y + warps; row < n; row += warps) {
+      result = append(op, result, static_cast<float>(element(x, row * columns)), row);
     }
   }
   parts[threadIdx.y][threadIdx.x] = result;
@@ -67,10 +68,10 @@ __global__ void sum_parts(int64_t n, F f, float* parts, const X*... x) {
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-/// One block adds up the parts.
-template <class Y>
-__global__ void divide_sum(int64_t n, float divisor, Y* y, const float* parts) {
-  const float sum = reduce(Block{}, n, Sum{}, Same{}, parts);
+/// One block adds up all f(x[i], ...).
+template <class F, class Y, class... X>
+__global__ void divided_sum(int64_t n, F f, float divisor, Y* y, const X*... x) {
+  const float sum = reduce(Block{}, n, Sum{}, f, x...);
   if (threadIdx.x == 0) *y = static_cast<Y>(sum / divisor);
 }
 
@@ -79,15 +80,21 @@ __global__ void divide_sum(int64_t n, float divisor, Y* y, const float* parts) {
 /// @param f  a type with a name, not a lambda
 template <class F, class Y, class... X>
 void launch_sum(cudaStream_t stream, int64_t n, F f, int64_t divisor, Y* y, const X*... x) {
-  constexpr int64_t threads = 512, most_blocks = 2048;
+  constexpr int64_t few = 65536, most_blocks = 2048, threads = 512;
+  const auto by = static_cast<float>(divisor);
+  if (n <= few) {
+    divided_sum<<<1, 1024, 0, stream>>>(n, f, by, y, x...);
+    return;
+  }
   const int64_t wanted = n / (threads * vector_width<X...>)+1;
   const auto blocks = static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks);
-  void* parts = nullptr;
-  cudaMallocAsync(&parts, blocks * sizeof(float), stream);
-  sum_parts<<<blocks, threads, 0, stream>>>(n, f, static_cast<float*>(parts), x...);
-  divide_sum<<<1, threads, 0, stream>>>(blocks, static_cast<float>(divisor), y,
-                                        static_cast<const float*>(parts));
-  cudaFreeAsync(parts, stream);
+  void* memory = nullptr;
+  cudaMallocAsync(&memory, blocks * sizeof(float), stream);
+  const auto parts = static_cast<float*>(memory);
+  sum_parts<<<blocks, threads, 0, stream>>>(n, f, parts, x...);
+  const float* const all = parts;
+  divided_sum<<<1, 1024, 0, stream>>>(blocks, Same{}, by, y, all);
+  cudaFreeAsync(memory, stream);
 }
 
 }  // namespace kb

@@ -22,9 +22,9 @@ template <int N, class Team, class F, class Y, class... X>
 __device__ void map_from(int64_t before, Team team, int64_t n, F f, Y* y, const X*... x) {
   share<N, 1>(
       team, n, before,
-      [=](int64_t i) {
-        *reinterpret_cast<Vector<Y, N>*>(y + i) =
-            map_vector<N, F, Y, X...>(f, load_vector<N>(x + i)...);
+      [=](int64_t k) {
+        const auto result = map_vector<N, F, Y, X...>(f, load_vector<N>(x + before, k)...);
+        store_vector(y + before, k, result);
       },
       [=](int64_t i) { y[i] = static_cast<Y>(f(element(x, i)...)); });
 }

@@ -52,7 +52,7 @@ struct Product {
 struct Max {
   using Value = float;
   __device__ static float identity() { return -INFINITY; }
-  __device__ float operator()(float a, float b) const { return isnan(a) || a > b ? a : b; }
+  __device__ float operator()(float a, float b) const { return is_nan(a) || a > b ? a : b; }
   template <int N>
   __device__ float of(const float (&values)[N], int64_t) const {
     return reduce_values(*this, values);
@@ -63,7 +63,7 @@ struct Max {
 struct Min {
   using Value = float;
   __device__ static float identity() { return INFINITY; }
-  __device__ float operator()(float a, float b) const { return isnan(a) || a < b ? a : b; }
+  __device__ float operator()(float a, float b) const { return is_nan(a) || a < b ? a : b; }
   template <int N>
   __device__ float of(const float (&values)[N], int64_t) const {
     return reduce_values(*this, values);
@@ -83,16 +83,21 @@ struct ArgBest {
   using Value = Indexed;
   __device__ static Indexed identity() { return {greatest ? -INFINITY : INFINITY, INT64_MAX}; }
   __device__ Indexed operator()(Indexed a, Indexed b) const {
-    const bool better = isnan(a.value) || (greatest ? a.value > b.value : a.value < b.value);
-    const bool worse = isnan(b.value) || (greatest ? a.value < b.value : a.value > b.value);
+    const bool better = is_nan(a.value) || (greatest ? a.value > b.value : a.value < b.value);
+    const bool worse = is_nan(b.value) || (greatest ? a.value < b.value : a.value > b.value);
     return better != worse ? (better ? a : b) : (a.index < b.index ? a : b);
+  }
+  /// The better of `earlier` and an element after it, which is not taken if it is only as good.
+  __device__ Indexed append(Indexed earlier, float v, int64_t i) const {
+    const bool as_good = greatest ? earlier.value >= v : earlier.value <= v;
+    return as_good || is_nan(earlier.value) ? earlier : Indexed{v, i};
   }
   template <int N>
   __device__ Indexed of(const float (&values)[N], int64_t first) const {
-    Indexed v[N];
+    Indexed best = {values[0], first};
 #pragma unroll
-    for (int j = 0; j < N; ++j) v[j] = {values[j], first + j};
-    return reduce_values(*this, v);
+    for (int j = 1; j < N; ++j) best = append(best, values[j], first + j);
+    return best;
   }
 };
 
@@ -100,6 +105,18 @@ struct ArgBest {
 using ArgMax = ArgBest<true>;
 /// The least value and its first index; the first NaN if there is one.
 using ArgMin = ArgBest<false>;
+
+/// The Value of some elements, at least one, and of one after them, the i-th.
+template <class Op>
+__device__ typename Op::Value append(Op op, typename Op::Value earlier, float v, int64_t i) {
+  const float value[] = {v};
+  return op(earlier, op.of(value, i));
+}
+
+template <bool greatest>
+__device__ Indexed append(ArgBest<greatest> op, Indexed earlier, float v, int64_t i) {
+  return op.append(earlier, v, i);
+}
 
 /// The functor that takes the place of an Indexed value.
 struct IndexOf {
@@ -150,16 +167,17 @@ template <class Team, class Op, class F, class... X>
 __device__ typename Op::Value fold(Team team, int64_t n, Op op, F f, const X*... x) {
   constexpr int N = vector_width<X...>;
   typename Op::Value result = Op::identity();
-  share<N, 4>(
-      team, n, elements_before_vectors<N>(n, x...),
-      [&](int64_t i) {
+  const int64_t before = elements_before_vectors<N>(n, x...);
+  share<N, 2>(
+      team, n, before,
+      [&](int64_t k) {
         const auto of_vectors = [&](const Vector<X, N>&... v) {
           float values[N];
 #pragma unroll
           for (int j = 0; j < N; ++j) values[j] = static_cast<float>(f(element(v, j)...));
-          return op.of(values, i);
+          return op.of(values, before + k * N);
         };
-        result = op(result, of_vectors(load_vector<N>(x + i)...));
+        result = op(result, of_vectors(load_vector<N>(x + before, k)...));
       },
       [&](int64_t i) {
         const float value[] = {static_cast<float>(f(element(x, i)...))};

@@ -34,8 +34,15 @@ __device__ void scan(Warp, int64_t n, Op op, Load load, Store store) {
       const int64_t i = start + 32 * j + lane;
       scans[j] = i < n ? load(i) : Op::identity();
     }
+    // As scan_lanes() does, but the groups' shuffles overlap.
 #pragma unroll
-    for (int j = 0; j < groups; ++j) scans[j] = scan_lanes(scans[j], op);
+    for (int step = 1; step < 32; step *= 2) {
+#pragma unroll
+      for (int j = 0; j < groups; ++j) {
+        const float before = __shfl_up_sync(~0u, scans[j], step);
+        if (lane >= step) scans[j] = op(before, scans[j]);
+      }
+    }
 #pragma unroll
     for (int j = 0; j < groups; ++j) {
       const int64_t i = start + 32 * j + lane;

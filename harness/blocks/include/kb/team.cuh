@@ -25,6 +25,12 @@ struct Grid {
   __device__ static int64_t size() { return int64_t{gridDim.x} * blockDim.x; }
 };
 
+/// All threads of the blocks that have one blockIdx.x and differ in blockIdx.y.
+struct GridColumn {
+  __device__ static int64_t rank() { return int64_t{blockIdx.y} * blockDim.x + threadIdx.x; }
+  __device__ static int64_t size() { return int64_t{gridDim.y} * blockDim.x; }
+};
+
 /// How many elements come before the first at which vectors of N can be loaded from every pointer;
 /// n if there is none because the pointers are not aligned to one another.
 template <int N, class T, class... Others>
@@ -37,25 +43,40 @@ __host__ __device__ int64_t elements_before_vectors(int64_t n, const T* first,
   return together && before < n ? before : n;
 }
 
-/// Shares n elements among the threads of a team. This thread calls vector(i) for some groups of N
-/// elements from the i-th on, and single(i) for some of those before and after the groups.
+/// Shares n elements among the threads of a team. This thread calls vector(k) for some of the
+/// groups of N elements, the k-th of which begins with element before + k * N, and single(i) for
+/// some of the elements that are in none.
 /// @param before  elements before the first group
 /// @tparam rounds  how many groups are taken at a time, to have as many loads under way
 template <int N, int rounds, class Team, class OnVector, class OnSingle>
 __device__ void share(Team, int64_t n, int64_t before, OnVector vector, OnSingle single) {
   const int64_t vectors = static_cast<uint64_t>(n - before) / N, singles = n - vectors * N;
-#pragma unroll rounds
-  for (int64_t i = Team::rank(); i < vectors; i += Team::size()) vector(before + i * N);
+  const int64_t step = Team::size();
+  int64_t k = Team::rank();
+  // Without a test between them the loads of several rounds are issued together.
 #pragma unroll 1
-  for (int64_t i = Team::rank(); i < singles; i += Team::size()) {
+  for (; k + (rounds - 1) * step < vectors; k += rounds * step) {
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) vector(k + round * step);
+  }
+#pragma unroll 1
+  for (; rounds > 1 && k < vectors; k += step) vector(k);
+#pragma unroll 1
+  for (int64_t i = Team::rank(); i < singles; i += step) {
     single(i < before ? i : i + vectors * N);
   }
 }
 
-/// Loads N neighbouring elements at once; p is aligned to as many.
+/// Loads the k-th group of N elements of p, which is aligned to as many. (The compiler splits a
+/// store whose address it cannot derive from one such pointer, so both begin at the first group.)
 template <int N, class T>
-__device__ Vector<T, N> load_vector(const T* p) {
-  return *reinterpret_cast<const Vector<T, N>*>(p);
+__device__ Vector<T, N> load_vector(const T* p, int64_t k) {
+  return reinterpret_cast<const Vector<T, N>*>(p)[k];
+}
+
+template <int N, class T>
+__device__ void store_vector(T* p, int64_t k, const Vector<T, N>& v) {
+  reinterpret_cast<Vector<T, N>*>(p)[k] = v;
 }
 
 /// The j-th element of a vector as what it computes in.
