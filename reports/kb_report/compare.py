@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,13 @@ class Side:
         return metrics.outcome(record, lane)
 
 
-def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
+def named_sides(
+    arguments: list[str], entry: Callable[[Suite, str], str | None] = lambda suite, run: None
+) -> tuple[list[Side], list[Problem]]:
     """Sides named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    The second list names paths that cannot be used, and what the others left out. Raises
-    ReportError, also if fewer than two sides are left.
+    entry: the sample that enters where none is named. The second list names paths that cannot be
+    used, and what the others left out. Raises ReportError.
     """
     sides: list[Side] = []
     suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
@@ -68,7 +70,13 @@ def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
         if run and run not in runs:
             raise ReportError(f"{path} has no run {run}; it has {', '.join(runs) or 'none'}")
         for name in [run] if run else runs:
-            sides.append(side_of(suite, path, name, sample or None))
+            sides.append(side_of(suite, path, name, sample or entry(suite, name)))
+    return sides, problems
+
+
+def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
+    """The sides that named_sides() finds. Raises ReportError if fewer than two are left."""
+    sides, problems = named_sides(arguments)
     if len(sides) < 2:
         bad = "".join(f"; {p.path} {p.message}" for p in problems)
         raise ReportError(f"a comparison needs two runs or two reports{bad}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from kb_report import compare, merge, metrics, model, rollup, stats, tables
@@ -32,22 +31,11 @@ def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
     Of samples the first one enters, as in KernelBench, of turns the last. What two inputs hold
     alike enters once. The second list names inputs that cannot be used. Raises ReportError.
     """
-    suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
-    problems += dict.fromkeys(p for suite in suites.values() for p in suite.problems)
+    found, problems = compare.named_sides(arguments, _entry)
     sides: list[Side] = []
-    for argument in arguments:
-        path, _, choice = argument.partition("#")
-        suite = suites.get(str(Path(path)))
-        if suite is None:
-            continue
-        run, _, sample = choice.partition("/")
-        runs = [r for r in suite.runs() if suite.of(r)]
-        if run and run not in runs:
-            raise ReportError(f"{path} has no run {run}; it has {', '.join(runs) or 'none'}")
-        for name in [run] if run else runs:
-            side = compare.side_of(suite, path, name, sample or _entry(suite, name))
-            if not any(_same(side, other) for other in sides):
-                sides.append(side)
+    for side in found:
+        if not any(_same(side, other) for other in sides):
+            sides.append(side)
     if not sides:
         raise ReportError("there is nothing to rank: judge a run first, then name its report")
     return sides, problems

@@ -119,8 +119,11 @@ def test_an_unknown_library_is_named(tree: Tree) -> None:
     ("headers", "message"),
     [
         ('["kb", "torch"]', "m/run.json declares the headers 'torch', which are not known"),
-        ('["cu;b"]', "declares the headers 'cu;b', which are not known: remove the name, or choose"),
-        ('"kb"', "headers must be a list of names, such as {\"headers\": [\"kb\"]}"),
+        (
+            '["cu;b"]',
+            "declares the headers 'cu;b', which are not known: remove the name, or choose",
+        ),
+        ('"kb"', 'headers must be a list of names, such as {"headers": ["kb"]}'),
         ("null", "headers must be a list of names"),
     ],
 )

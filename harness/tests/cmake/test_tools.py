@@ -195,7 +195,9 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     script = "source tools/lib/gpu-sources.sh; kb_gpu_sources; kb_warn_unchecked"
     done = tree.run(["bash", "-c", script])
     tried, warning = done.stdout.splitlines()
-    assert warning.startswith("\033[33mno GPU has tried the harness as it is now: run tools/gpu-check")
+    assert warning.startswith(
+        "\033[33mno GPU has tried the harness as it is now: run tools/gpu-check"
+    )
     record = tree.root / "reports/hardware/h200/checked.json"
     record.parent.mkdir(parents=True)
     record.write_text(f'{{\n "gpu_sources_sha256": "{tried}"\n}}\n')
