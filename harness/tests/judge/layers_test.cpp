@@ -5,6 +5,7 @@
 #include <torch/nn.h>
 
 #include "kb/model.h"
+#include "kb/reference.h"
 
 namespace kb {
 namespace {
@@ -182,6 +183,55 @@ TEST_F(Layers, ExtentsOfAnotherRankAreRefused) {
   EXPECT_EQ(Extents(3).in(2), (std::vector<int64_t>{3, 3}));
   EXPECT_EQ((Extents{3, 5}.in(2)), (std::vector<int64_t>{3, 5}));
   EXPECT_THROW((Extents{3, 5}.in(3)), c10::Error);
+}
+
+struct Sizes {
+  int64_t width = 4;
+  KB_FIELDS(width)
+};
+struct Network {
+  Scope net;
+  Sizes s;
+  Linear up{net["up"], s.width, 2 * s.width};
+  Linear down{net["down"], 2 * s.width, s.width, false};
+};
+void launch_pointers(const Sizes&, const float* x, const float* up_weight, const float* up_bias,
+                     const float* down_weight, float* y, cudaStream_t);
+void launch_table(const Sizes&, const float* x, const Weights&, float* y, cudaStream_t);
+void launch_two(const Sizes&, const float* x, const float* up, const float* down, float* y,
+                cudaStream_t);
+
+template <class Launch>
+Task network() {
+  return define<Launch>(
+      "none",
+      [](const Sizes& s) {
+        return std::tuple{input<float>("x", {3, s.width}), weights<Network>(s),
+                          output<float>("y", {3, s.width})};
+      },
+      [](const Sizes&, const Tensor& x, const Network& n) { return n.down(at::relu(n.up(x))); },
+      SizeSets<Sizes>{.smoke = {2}, .odd = {5}});
+}
+
+TEST(Network, TakesItsWeightsAsOneTableOrAsOnePointerEach) {
+  EXPECT_TRUE(network<decltype(launch_table)>().weight_table);
+  EXPECT_FALSE(network<decltype(launch_pointers)>().weight_table);
+  EXPECT_THROW(network<decltype(launch_two)>(), c10::Error) << "it has three";
+}
+
+TEST(Network, ComputesWithTheWeightsOfEachCallAtAnySizes) {
+  const Task task = network<decltype(launch_pointers)>();
+  for (const SizeBytes& sizes : {task.smoke, task.odd, task.smoke}) {
+    for (const uint64_t seed : {1, 2}) {
+      const std::vector<Tensor> given = task.example(sizes, at::kCPU, seed);
+      ASSERT_EQ(given.size(), 4);
+      const Tensor right = at::linear(at::relu(at::linear(given[0], given[1], given[2])), given[3]);
+      EXPECT_TRUE(task.reference(sizes, given).at(0).equal(right));
+    }
+  }
+  std::vector<std::string> names;
+  for (const TensorSpec& spec : task.tensors(task.full)) names.push_back(spec.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "up.weight", "up.bias", "down.weight", "y"}));
 }
 
 }  // namespace
