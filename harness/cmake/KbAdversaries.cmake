@@ -2,8 +2,8 @@
 # verdict is a test.
 
 # kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries, and kb.prompt.<name> of
-# reports/templates/prompt/kernels. Its first lines say what it tries and `// Task: levelN/NNN_slug`, `// Expected: <verdict>` and, where it cannot
-# be tried everywhere, `// Backends: cuda`.
+# reports/templates/prompt/kernels. Its first lines say what it tries and `// Task: levelN/NNN_slug`,
+# `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`.
 function(kb_add_adversaries)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/*.cu

@@ -3,6 +3,7 @@
 # kb_add_levels(): adds the tasks that KB_TASKS names, of all levels, and their shipped candidates as the run `seed`.
 function(kb_add_levels)
   set(chosen "")
+  set(all "")
   foreach(pattern IN LISTS KB_TASKS)
     string(REGEX REPLACE "([.+()^$|])" "\\\\\\1" pattern "${pattern}")
     string(REPLACE "*" ".*" pattern "${pattern}")

@@ -9,10 +9,12 @@ kb_gpu_sources() {
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 
-# kb_warn_unchecked: a line in yellow if no GPU has tried these sources.
+# kb_warn_unchecked: a line in yellow if no GPU has tried these sources and found all of it right.
 kb_warn_unchecked() {
-  local hash
+  local hash record
   hash=$(kb_gpu_sources)
-  grep -qs "\"gpu_sources_sha256\": \"$hash\"" reports/hardware/*/checked.json ||
-    printf '\033[33m%s\033[0m\n' "no GPU has tried the harness as it is now: run tools/gpu-check <preset> on one (CONTRIBUTING.md)"
+  for record in reports/hardware/*/checked.json; do
+    grep -qs "\"gpu_sources_sha256\": \"$hash\"" "$record" && grep -q '^ "right": true' "$record" && return
+  done
+  printf '\033[33m%s\033[0m\n' "no GPU has tried the harness as it is now: run tools/gpu-check <preset> on one (CONTRIBUTING.md)"
 }

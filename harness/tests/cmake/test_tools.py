@@ -200,7 +200,10 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     )
     record = tree.root / "reports/hardware/h200/checked.json"
     record.parent.mkdir(parents=True)
-    record.write_text(f'{{\n "gpu_sources_sha256": "{tried}"\n}}\n')
+    text = f'{{\n "gpu_sources_sha256": "{tried}",\n "right": %s\n}}\n'
+    record.write_text(text % "false")
+    assert len(tree.run(["bash", "-c", script]).stdout.splitlines()) == 2, "a check that failed"
+    record.write_text(text % "true")
     assert tree.run(["bash", "-c", script]).stdout.splitlines() == [tried]
     source = tree.root / "harness/judge/duel.cpp"
     text = source.read_text()
