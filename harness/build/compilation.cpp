@@ -91,18 +91,26 @@ std::string telling_line(const std::string& text, bool (*is_telling)(std::string
   return std::string(line.substr(0, length));
 }
 
-// What to say about the commonest mistake of generators, else nothing.
-std::string advice(const std::string& said) {
-  const bool missing = mentions(said, {"No such file"}) &&
-                       mentions(said, {"torch/", "ATen/", "c10/", "pybind11/", "Python.h"});
-  return missing
-             ? " (there are no Torch headers: task::launch gets raw device pointers, see task.h)"
-             : "";
+// What to say about the commonest mistakes of generators, else nothing.
+std::string advice(const std::string& said, const std::vector<std::string>& words) {
+  if (mentions(said, {"No such file"}) &&
+      mentions(said, {"torch/", "ATen/", "c10/", "pybind11/", "Python.h"})) {
+    return " (there are no Torch headers: task::launch gets raw device pointers, see task.h)";
+  }
+  const bool halves = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "-DKB_CONTRACT_FP16" || word == "-DKB_CONTRACT_BF16";
+  });
+  if (halves && mentions(said, {"kb::real", "task::launch", "task::prepare"})) {
+    return " (under this precision contract the tensors in task.h hold kb::real, 16-bit numbers: a "
+           "kernel says kb::real where it now says float)";
+  }
+  return "";
 }
 
 // Fills in status and reason. The text is a candidate's to choose, so it may only pick between
 // different ways of having failed.
-void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
+void classify(CompilerRun* run, const std::vector<std::string>& words, const Settings& settings,
+              bool uses_cu2cpp) {
   const Outcome& outcome = run->outcome;
   const std::string& text = run->diagnostics;
   const auto set = [run](BuildStatus status, std::string reason) {
@@ -140,7 +148,7 @@ void classify(CompilerRun* run, const Settings& settings, bool uses_cu2cpp) {
   } else {
     set(BuildStatus::compile_error,
         said.empty() ? "the compiler failed with exit code " + std::to_string(outcome.exit_code)
-                     : said + advice(said));
+                     : said + advice(said, words));
   }
 }
 
@@ -233,7 +241,7 @@ class Compilation {
     });
     run.diagnostics = kept.text();
     run.resources = ptxas.kernels();
-    classify(&run, settings_, uses_cu2cpp);
+    classify(&run, words, settings_, uses_cu2cpp);
     return run;
   }
 

@@ -46,6 +46,7 @@ endfunction()
 function(kb_set_candidate_flags name source task_dir library headers)
   set(contract ${PROJECT_SOURCE_DIR}/harness/contract)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${task_dir} ${contract}/include)
+  target_compile_definitions(${name} PRIVATE ${KB_CONTRACT_DEFINITION})
   add_dependencies(${name} kb_toolchain)
   set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
@@ -93,7 +94,7 @@ function(kb_set_candidate_flags name source task_dir library headers)
       set(check ${KB_CLANG} ${syntax_check} ${cpu_includes})
     endif()
     if(check)
-      list(APPEND check -I${PROJECT_SOURCE_DIR}/${task_dir} -I${contract}/include
+      list(APPEND check -D${KB_CONTRACT_DEFINITION} -I${PROJECT_SOURCE_DIR}/${task_dir} -I${contract}/include
         -include ${contract}/entry.h)
       foreach(each IN LISTS headers)
         list(APPEND check -I${KB_HEADERS_${each}})

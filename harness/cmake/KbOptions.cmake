@@ -9,10 +9,10 @@ set(KB_REQUIRE_ISOLATION "" CACHE STRING "full: judge nothing on a machine that 
 set_property(CACHE KB_REQUIRE_ISOLATION PROPERTY STRINGS "" full)
 set(KB_SIZES full CACHE STRING "full: upstream's sizes; <N>g: scaled down where a GPU with N GB of memory needs it")
 set_property(CACHE KB_SIZES PROPERTY STRINGS full 16g 24g 48g)
-set(KB_CONTRACT fp32 CACHE STRING "Precision contract of judging and timing: fp32, tf32, kernelbench")
-set_property(CACHE KB_CONTRACT PROPERTY STRINGS fp32 tf32 kernelbench)
+set(KB_CONTRACT fp32 CACHE STRING "Precision contract of judging and timing: fp32, tf32, kernelbench, fp16, bf16")
+set_property(CACHE KB_CONTRACT PROPERTY STRINGS fp32 tf32 kernelbench fp16 bf16)
 set(KB_LANES "eager;graph" CACHE STRING "Baselines to time against: eager and graph always; library, aoti")
-set(KB_CUDA_CHECK_ARCH sm_90 CACHE STRING "Architecture of the CPU backend's compile check by nvcc")
+set(KB_CUDA_CHECK_ARCH sm_90a CACHE STRING "Architecture of the CPU backend's compile check by nvcc")
 
 # kb_check_option(<name> <default> <regular expression> <words>): refuses other values, and shows one that is not the
 # default, since a build folder remembers what it was told once.
@@ -27,7 +27,7 @@ endfunction()
 list(SORT KB_LANES)
 kb_check_option(KB_BACKEND cpu "^(cpu|cuda)$" "be cpu or cuda")
 kb_check_option(KB_SANITIZE none "^(none|address|thread)$" "be none, address or thread")
-kb_check_option(KB_CONTRACT fp32 "^(fp32|tf32|kernelbench)$" "be fp32, tf32 or kernelbench")
+kb_check_option(KB_CONTRACT fp32 "^(fp32|tf32|kernelbench|fp16|bf16)$" "be fp32, tf32, kernelbench, fp16 or bf16")
 kb_check_option(KB_LANES "eager;graph" "^(aoti;)?eager;graph(;library)?$"
   "hold eager and graph, and may hold library and aoti")
 kb_check_option(KB_REQUIRE_ISOLATION "" "^(full)?$" "be empty or full")
@@ -37,6 +37,9 @@ kb_check_option(KB_TASKS "*" "^" "")  # as kb_add_levels() of tasks
 if(KB_BACKEND STREQUAL cuda AND NOT KB_SANITIZE STREQUAL none)
   message(FATAL_ERROR "KB_SANITIZE=${KB_SANITIZE} needs KB_BACKEND=cpu (preset cpu-asan or cpu-tsan).")
 endif()
+
+# References and candidates are compiled for the contract: it decides what kb::real is.
+string(TOUPPER KB_CONTRACT_${KB_CONTRACT} KB_CONTRACT_DEFINITION)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

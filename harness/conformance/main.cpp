@@ -23,7 +23,7 @@ namespace kb {
 namespace {
 
 struct Options {
-  std::string task, in, out, inputs = "default", device = "cpu", contract = "fp32";
+  std::string task, in, out, inputs = "default", device = "cpu", contract = build_contract;
   std::vector<std::string> sizes;
   std::optional<uint64_t> make_inputs;
   bool list = false;
@@ -300,6 +300,7 @@ int run(const Options& options) {
   if (options.out.empty()) throw std::invalid_argument("give --out, the file to write");
   require_replaceable(options.out);
   const at::NoGradGuard no_grad;
+  require_element_type(options.contract);
   apply_precision(options.contract);
   if (options.make_inputs) {
     make_inputs(options, task);

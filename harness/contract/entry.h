@@ -1,6 +1,12 @@
 // Force-included into every candidate: exports task::launch (and task::prepare) under C names.
 #pragma once
 
+#if defined(KB_CONTRACT_FP16)
+#include <cuda_fp16.h>
+#elif defined(KB_CONTRACT_BF16)
+#include <cuda_bf16.h>
+#endif
+
 #include <type_traits>
 #include <utility>
 

@@ -58,13 +58,15 @@ Json measure_peaks(int device) {
   const double read = bytes / seconds_per_call([&] { a.sum(); });
   a = b = at::Tensor();
   constexpr int64_t n = 8192;
-  const auto product = [&] {
-    const at::Tensor x = at::randn({n, n}, options), y = at::randn({n, n}, options);
+  const auto product = [&](at::ScalarType type = at::kFloat) {
+    const at::Tensor x = at::randn({n, n}, options).to(type),
+                     y = at::randn({n, n}, options).to(type);
     return 2.0 * n * n * n / seconds_per_call([&] { at::mm(x, y); });
   };
   const double fp32 = product();
   apply_precision("tf32");
   const double tf32 = product();
+  const double bf16 = product(at::kBFloat16);
 
   const auto of = [device](cudaDeviceAttr which) { return attribute(which, device); };
   // Memory transfers twice per clock. 128 FMA lanes per multiprocessor from compute capability 7.5
@@ -73,10 +75,15 @@ Json measure_peaks(int device) {
       2e3 * of(cudaDevAttrMemoryClockRate) * of(cudaDevAttrGlobalMemoryBusWidth) / 8;
   const double lanes = 128 * of(cudaDevAttrMultiProcessorCount);
   const double flops_limit = 16 * 4 * 2 * lanes * 1e3 * of(cudaDevAttrClockRate);
-  return {{"copy_bytes_per_s", copy},         {"write_bytes_per_s", write},
-          {"read_bytes_per_s", read},         {"fp32_flops_per_s", fp32},
-          {"tf32_flops_per_s", tf32},         {"limit_bytes_per_s", memory_limit},
-          {"limit_flops_per_s", flops_limit}, {"l2_bytes", of(cudaDevAttrL2CacheSize)}};
+  return {{"copy_bytes_per_s", copy},
+          {"write_bytes_per_s", write},
+          {"read_bytes_per_s", read},
+          {"fp32_flops_per_s", fp32},
+          {"tf32_flops_per_s", tf32},
+          {"bf16_flops_per_s", bf16},
+          {"limit_bytes_per_s", memory_limit},
+          {"limit_flops_per_s", flops_limit},
+          {"l2_bytes", of(cudaDevAttrL2CacheSize)}};
 }
 
 }  // namespace kb

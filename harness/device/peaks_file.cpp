@@ -7,7 +7,7 @@
 namespace kb {
 namespace {
 
-constexpr int schema = 2;
+constexpr int schema = 3;
 
 Json identity(const Json& gpu) { return {{"uuid", gpu.at("uuid")}, {"driver", gpu.at("driver")}}; }
 

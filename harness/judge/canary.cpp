@@ -10,10 +10,20 @@
 namespace kb {
 namespace {
 
-// Small enough for algorithms that form intermediate sums and differences (Winograd, Strassen, FFT)
-// to stay within half a unit in fp32, large enough for over a hundred terms of a sum.
-constexpr double largest_output = 0x1p20;
 constexpr int most_halvings = 16;
+
+// How many bits the odd integers have, and how large an output may become.
+struct Numbers {
+  int bits;
+  double largest_output;
+};
+
+// Outputs of fp32: small enough for algorithms that form intermediate sums and differences
+// (Winograd, Strassen, FFT) to stay within half a unit, large enough for over a hundred terms of a
+// sum. Of 16-bit types: integers that bf16 holds, and outputs that fp16 does.
+constexpr Numbers numbers_for(at::ScalarType type) {
+  return type == at::kFloat ? Numbers{13, 0x1p20} : Numbers{8, 0x1p15};
+}
 
 // 31 well mixed bits that depend on nothing but the element's value.
 at::Tensor mixed_bits(const at::Tensor& t, int64_t salt) {
@@ -24,9 +34,11 @@ at::Tensor mixed_bits(const at::Tensor& t, int64_t salt) {
   return bits.bitwise_xor(bits.bitwise_right_shift(13));
 }
 
-at::Tensor odd_integers(const at::Tensor& t, int64_t salt) {
-  const at::Tensor odd = mixed_bits(t, salt).bitwise_and_(0xFFF).bitwise_or_(1).add_(0x1000);
-  return odd.mul(t.ne(0)).to(t.scalar_type());  // 4097 to 8191
+// 4097 to 8191 if `bits` is 13.
+at::Tensor odd_integers(const at::Tensor& t, int64_t salt, int bits) {
+  const int64_t first = int64_t{1} << (bits - 1);
+  const at::Tensor odd = mixed_bits(t, salt).bitwise_and_(first - 1).bitwise_or_(1).add_(first);
+  return odd.mul(t.ne(0)).to(t.scalar_type());
 }
 
 at::Tensor zeros_and_ones(const at::Tensor& t, int64_t salt, int halvings) {
@@ -91,15 +103,20 @@ std::optional<Canary> Canary::find(const Task& task, const SizeBytes& sizes, con
   const Reference f = [&](const Tensors& arguments) { return task.reference(sizes, arguments); };
 
   constexpr size_t most_operands = 6;
+  const std::vector<TensorSpec> specs = task.tensors(sizes);
+  const at::ScalarType element = specs.back().dtype;  // an output's
+  if (!at::isFloatingType(element)) return std::nullopt;
+  const Numbers numbers = numbers_for(element);
+  canary.bits_ = numbers.bits;
   size_t position = 0;
-  for (const TensorSpec& spec : task.tensors(sizes)) {
+  for (const TensorSpec& spec : specs) {
     if (spec.role == Role::output) {
-      if (spec.dtype != at::kFloat || spec.numel() == 0) return std::nullopt;
+      if (spec.dtype != element || spec.numel() == 0) return std::nullopt;
     } else if (spec.role != Role::unread) {
       // Named as biases are, so that a vector among the factors is not mistaken for one.
-      if (spec.dtype == at::kFloat && spec.name.ends_with("bias")) {
+      if (spec.dtype == element && spec.name.ends_with("bias")) {
         canary.added_.push_back(position);
-      } else if (spec.dtype == at::kFloat) {
+      } else if (spec.dtype == element) {
         canary.factors_.push_back({spec.name, position, 1});
       }
       ++position;
@@ -124,10 +141,28 @@ std::optional<Canary> Canary::find(const Task& task, const SizeBytes& sizes, con
         largest = std::max(largest, t.abs().max().item<double>());
       }
       if (largest == 0 || halvings > most_halvings) return std::nullopt;
-      if (largest <= largest_output) break;
+      if (largest <= numbers.largest_output) break;
     }
   }
+  if (element != at::kFloat && !canary.library_is_exact(task, sizes)) return std::nullopt;
   return canary;
+}
+
+bool Canary::library_is_exact(const Task& task, const SizeBytes& sizes) const {
+  for (size_t call = 0; call < calls(); ++call) {
+    const Expectation right(task, sizes, arguments(call));
+    for (size_t i = 0; i < right.outputs().size(); ++i) {
+      if (right.compare_exact(i, right.library(i)).worst) return false;
+    }
+  }
+  return true;
+}
+
+std::string Canary::describe(size_t call) const {
+  const bool fp32 = bits_ == numbers_for(at::kFloat).bits;
+  return "'" + operand(call) + "' held odd integers of " + std::to_string(bits_) +
+         " bits and the rest zeros and ones, which fp32 multiplies and adds exactly, but " +
+         (fp32 ? "TF32, fp16 and bf16 do not" : "sums in 16 bits are not");
 }
 
 Tensors Canary::arguments(size_t call) const {
@@ -135,9 +170,9 @@ Tensors Canary::arguments(size_t call) const {
   for (size_t i = 0; i < factors_.size(); ++i) {
     at::Tensor& t = out[factors_[i].position];
     const auto salt = static_cast<int64_t>(i);
-    t = i == call ? odd_integers(t, salt) : zeros_and_ones(t, salt, factors_[call].halvings);
+    t = i == call ? odd_integers(t, salt, bits_) : zeros_and_ones(t, salt, factors_[call].halvings);
   }
-  for (const size_t p : added_) out[p] = odd_integers(out[p], static_cast<int64_t>(p));
+  for (const size_t p : added_) out[p] = odd_integers(out[p], static_cast<int64_t>(p), bits_);
   return out;
 }
 

@@ -27,6 +27,11 @@ double unit_roundoff(at::ScalarType type) {
   }
 }
 
+// The largest finite value.
+double largest_value(at::ScalarType type) {
+  return type == at::kHalf ? 65504.0 : std::numeric_limits<float>::max();
+}
+
 std::vector<int64_t> unravel(int64_t flat, const Shape& shape) {
   std::vector<int64_t> index(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
@@ -135,22 +140,29 @@ Expected::Expected(const at::Tensor& whole)
 
 Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle) {
   if (!at::isFloatingType(spec.dtype) || spec.numel() == 0) return {};
-  const double u = unit_roundoff(spec.dtype);
   const Norms norms = measure(library, oracle);
   const double norm = std::sqrt(norms.oracle_squared);
   const double rms = norm / std::sqrt(static_cast<double>(spec.numel()));
   const auto relative = [](double error, double scale) { return error == 0 ? 0.0 : error / scale; };
   const double library_error = relative(std::sqrt(norms.library_squared), norm);
-  const double relative_limit = std::max(8 * library_error, 32 * u);
+  const double least = spec.dtype == at::kDouble || spec.dtype == at::kFloat
+                           ? 32 * unit_roundoff(spec.dtype)
+                           : 2 * unit_roundoff(spec.dtype);
+  const double relative_limit = std::max(8 * library_error, least);
   return {.relative = relative_limit,
           .per_rms = std::max(8 * relative(norms.library_max, rms), 12 * relative_limit),
           .per_value = 4 * relative_limit,
           .library_error = library_error};
 }
 
-Tolerance exact_tolerance(const at::Tensor& library, const Expected& oracle) {
+Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
+                          const Expected& oracle) {
   const Norms norms = measure(library, oracle);
   const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));
+  if (spec.dtype == at::kHalf || spec.dtype == at::kBFloat16) {
+    const double roundings = 2 * unit_roundoff(spec.dtype);
+    return {.relative = roundings + 0.5 / rms, .per_rms = 0.5 / rms, .per_value = roundings};
+  }
   const double per_rms = std::max(0.5, 8 * norms.library_max) / rms;
   return {.relative = per_rms, .per_rms = per_rms};
 }
@@ -164,20 +176,23 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
 
   const double norm = std::sqrt(squared_norm(expected));
   const double rms = norm / std::sqrt(static_cast<double>(result.elements));
+  const double largest = largest_value(spec.dtype);
   double error_squared = 0, worst_ratio = -1;
   int64_t worst_at = 0;
   for_slices(result.elements, [&](int64_t first, int64_t count) {
     const at::Tensor y = expected.range(first, count).to(at::kDouble);
     const at::Tensor c = flat_slice(got, first, count).to(y);
-    const at::Tensor rounded = y.to(spec.dtype).to(at::kDouble);
-    const at::Tensor special = at::isfinite(rounded).logical_not();
-    const at::Tensor same = c.eq(rounded).logical_or_(c.isnan().logical_and_(rounded.isnan()));
+    const at::Tensor special = at::isfinite(y).logical_not();
+    const at::Tensor same = c.eq(y).logical_or_(c.isnan().logical_and_(y.isnan()));
     at::Tensor off = (c - y).abs_();
     off.masked_fill_(special, infinity);
     off.masked_fill_(off.isnan(), infinity);
     off.masked_fill_(special.logical_and(same), 0.0);
     const at::Tensor limit =
         finite(y).abs_().mul_(tolerance.per_value).add_(tolerance.per_rms * rms);
+    // Two right results can lie on both sides of the type's largest value.
+    const at::Tensor overflow = c.isinf().logical_and_(y.sign().eq(c.sign()));
+    off.masked_fill_(overflow.logical_and_((finite(y).abs() + limit).ge(largest)), 0.0);
     error_squared += off.square().sum().item<double>();
     result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
     // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.

@@ -61,9 +61,10 @@ class Expected {
 };
 
 /// The rule: relative error of the whole at most B = max(8 x the library's, 32 u); no element off
-/// by more than max(8 x the library's worst, 12 B rms) + 4 B |expected|; u is the type's unit
-/// roundoff (6e-8 for fp32). 8 covers the spread between honest libraries, 32 u intrinsics of
-/// expf's class; TF32 and bf16 operands are off by hundreds of u. Where all elements are as far off
+/// by more than max(8 x the library's worst, 12 B rms) + 4 B |expected|; u is the unit roundoff of
+/// fp32 (6e-8), in which kernels for 16-bit types compute, too; for these B is at least 2 of their
+/// own, for two roundings. 8 covers the spread between honest libraries, 32 u intrinsics of expf's
+/// class; TF32 and bf16 operands are off by hundreds of u. Where all elements are as far off
 /// as B allows, the worst of a billion is six to nine times farther, and one that a spike of the
 /// inputs made large is off in proportion: right fp32 convolutions on an H200 had elements off by
 /// 60 u of themselves at a third of B. Integers: equal.
@@ -72,11 +73,14 @@ class Expected {
 Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle);
 
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
-/// the library's worst error if that is more.
-Tolerance exact_tolerance(const at::Tensor& library, const Expected& oracle);
+/// the library's worst error if that is more; for 16-bit types half a unit and two roundings.
+Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
+                          const Expected& oracle);
 
 /// Compares every element of `got`, which like the library's result may lie in the host's memory
-/// while the oracle does not; NaN and infinity must stand exactly where `expected` has them.
+/// while the oracle does not; NaN and infinity must stand exactly where `expected` has them. Where
+/// `expected` is as near to the type's largest value as the tolerance reaches, infinity is right,
+/// too.
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
                           const Tolerance& tolerance);
 

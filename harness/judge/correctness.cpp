@@ -127,10 +127,7 @@ Json Correctness::check_canary(RunnerSession& runner, Workload& work) {
     for (size_t j = 0; j < got.size(); ++j) {
       const Comparison c = right.compare_exact(j, got[j]);
       if (c.worst) {
-        decide_incorrect(work.outputs()[j], c, set,
-                         "; '" + canary->operand(i) +
-                             "' held odd integers of 13 bits and the rest zeros and ones, which "
-                             "fp32 multiplies and adds exactly, but TF32, fp16 and bf16 do not");
+        decide_incorrect(work.outputs()[j], c, set, "; " + canary->describe(i));
       }
     }
     operands.push_back(canary->operand(i));

@@ -1,4 +1,6 @@
 // Each thread strides over the arrays; warps, then blocks, add up.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -24,22 +26,28 @@ __device__ void add_element(Deviation& d, float got, float expected, float per_v
   d.max_excess = fmaxf(d.max_excess, fabsf(static_cast<float>(off)) - per_value * fabsf(expected));
 }
 
-__global__ void accumulate(const float* got, const float* expected, int64_t count, float per_value,
+// Elements that one thread loads at a time.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T at[4];
+};
+
+template <class T>
+__global__ void accumulate(const T* got, const T* expected, int64_t count, float per_value,
                            Deviation* result) {
   Deviation d{};
   const int64_t stride = int64_t{gridDim.x} * threads;
   const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
   const int64_t vectors = count / 4;
   for (int64_t i = first; i < vectors; i += stride) {
-    const float4 c = reinterpret_cast<const float4*>(got)[i];
-    const float4 y = reinterpret_cast<const float4*>(expected)[i];
-    add_element(d, c.x, y.x, per_value);
-    add_element(d, c.y, y.y, per_value);
-    add_element(d, c.z, y.z, per_value);
-    add_element(d, c.w, y.w, per_value);
+    const Four<T> c = reinterpret_cast<const Four<T>*>(got)[i];
+    const Four<T> y = reinterpret_cast<const Four<T>*>(expected)[i];
+    for (int j = 0; j < 4; ++j) {
+      add_element(d, static_cast<float>(c.at[j]), static_cast<float>(y.at[j]), per_value);
+    }
   }
   for (int64_t i = vectors * 4 + first; i < count; i += stride) {
-    add_element(d, got[i], expected[i], per_value);
+    add_element(d, static_cast<float>(got[i]), static_cast<float>(expected[i]), per_value);
   }
   for (int offset = 16; offset > 0; offset /= 2) {
     d.error_squared += __shfl_down_sync(~0u, d.error_squared, offset);
@@ -63,7 +71,8 @@ Deviation* allocate() {
 
 }  // namespace
 
-Deviation measure_deviation(const float* got, const float* expected, int64_t count, float per_value,
+template <class T>
+Deviation measure_deviation(const T* got, const T* expected, int64_t count, float per_value,
                             cudaStream_t stream) {
   constexpr int blocks = 1024;
   static Deviation* const device = allocate();  // for the life of the process
@@ -75,5 +84,10 @@ Deviation measure_deviation(const float* got, const float* expected, int64_t cou
   check(cudaStreamSynchronize(stream), doing);
   return result;
 }
+
+template Deviation measure_deviation(const float*, const float*, int64_t, float, cudaStream_t);
+template Deviation measure_deviation(const __half*, const __half*, int64_t, float, cudaStream_t);
+template Deviation measure_deviation(const __nv_bfloat16*, const __nv_bfloat16*, int64_t, float,
+                                     cudaStream_t);
 
 }  // namespace kb

@@ -1,9 +1,11 @@
-// How far two fp32 arrays are apart, by one pass over device memory.
+// How far two arrays of floats or of a 16-bit type are apart, by one pass over device memory.
 #pragma once
 
 #include <cstdint>
 
 typedef struct CUstream_st* cudaStream_t;
+struct __half;
+struct __nv_bfloat16;
 
 namespace kb {
 
@@ -15,9 +17,10 @@ struct Deviation {
 };
 
 /// For one thread.
-/// @param got, expected  device pointers to `count` floats
+/// @param got, expected  device pointers to `count` elements: float, __half or __nv_bfloat16
 /// @throws std::runtime_error on a CUDA error
-Deviation measure_deviation(const float* got, const float* expected, int64_t count, float per_value,
+template <class T>
+Deviation measure_deviation(const T* got, const T* expected, int64_t count, float per_value,
                             cudaStream_t stream);
 
 }  // namespace kb

@@ -99,7 +99,7 @@ Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
 
 Comparison Expectation::compare_exact(size_t output, const at::Tensor& got) const {
   return compare_output(outputs_.at(output), got, oracle_.at(output),
-                        exact_tolerance(library(output), oracle_.at(output)));
+                        exact_tolerance(outputs_.at(output), library(output), oracle_.at(output)));
 }
 
 }  // namespace kb

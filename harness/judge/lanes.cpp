@@ -98,6 +98,7 @@ Peaks read_peaks(const std::filesystem::path& path) {
   return {.bytes_per_second = bytes,
           .flops_per_second = peaks.at("fp32_flops_per_s"),
           .tf32_flops_per_second = peaks.at("tf32_flops_per_s"),
+          .bf16_flops_per_second = peaks.at("bf16_flops_per_s"),
           .limit_bytes_per_second = peaks.at("limit_bytes_per_s"),
           .limit_flops_per_second = peaks.at("limit_flops_per_s"),
           .l2_bytes = peaks.at("l2_bytes")};

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "kb/tensors.h"
+
 namespace kb {
 namespace {
 
@@ -14,10 +16,14 @@ struct Contract {
   bool matmul_tf32;
   bool cudnn_tf32;          // convolutions and recurrent layers
   bool reduced_reductions;  // partial sums of fp16 and bf16 products
+  at::ScalarType element = at::kFloat;
 };
 
-constexpr Contract contracts[] = {
-    {"fp32", false, false, false}, {"tf32", true, true, false}, {"kernelbench", false, true, true}};
+constexpr Contract contracts[] = {{"fp32", false, false, false},
+                                  {"tf32", true, true, false},
+                                  {"kernelbench", false, true, true},
+                                  {"fp16", false, false, true, at::kHalf},
+                                  {"bf16", false, false, true, at::kBFloat16}};
 
 const Contract& find(const std::string& name) {
   std::string known;
@@ -58,6 +64,15 @@ void apply_precision(const std::string& name) {
   // Not numbers but algorithms, as in KernelBench; the lane `library` switches the search on.
   context.setBenchmarkCuDNN(false);
   context.setDeterministicCuDNN(false);
+}
+
+void require_element_type(const std::string& name) {
+  const at::ScalarType wanted = find(name).element;
+  if (wanted == dtype_of<real>) return;
+  throw std::invalid_argument("the contract '" + name + "' is about tensors of " +
+                              dtype_name(wanted) + ", but this build's hold " +
+                              dtype_name(dtype_of<real>) +
+                              ": configure another build folder with -DKB_CONTRACT=" + name);
 }
 
 std::map<std::string, bool> precision_settings() {

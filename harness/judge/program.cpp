@@ -72,6 +72,7 @@ void ProgramOptions::add_to(CLI::App& app) {
 
 void ProgramOptions::apply_contract(const CandidateEntry& entry) {
   if (contract.empty()) contract = entry.contract;
+  require_element_type(contract);
   apply_precision(contract);
 }
 

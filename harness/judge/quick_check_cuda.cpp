@@ -1,4 +1,4 @@
-// fp32 outputs of gigabytes are read once by one kernel; everything else takes the full comparison.
+// Outputs of gigabytes are read once by one kernel; integers take the full comparison.
 #include "judge/quick_check.h"
 
 #include <c10/cuda/CUDAStream.h>
@@ -11,13 +11,22 @@ namespace kb {
 
 bool surely_right(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
                   const Tolerance& tolerance) {
-  if (spec.dtype != at::kFloat || !got.is_contiguous() || !expected.is_contiguous() ||
+  if (!at::isFloatingType(spec.dtype) || got.scalar_type() != spec.dtype ||
+      expected.scalar_type() != spec.dtype || !got.is_contiguous() || !expected.is_contiguous() ||
       spec.numel() == 0) {
     return !compare_output(spec, got, expected, tolerance).worst;
   }
-  const Deviation d = measure_deviation(
-      got.const_data_ptr<float>(), expected.const_data_ptr<float>(), spec.numel(),
-      static_cast<float>(tolerance.per_value), c10::cuda::getCurrentCUDAStream().stream());
+  const auto measure = [&](const auto* element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    return measure_deviation(static_cast<T*>(got.const_data_ptr()),
+                             static_cast<T*>(expected.const_data_ptr()), spec.numel(),
+                             static_cast<float>(tolerance.per_value),
+                             c10::cuda::getCurrentCUDAStream().stream());
+  };
+  const Deviation d = spec.dtype == at::kHalf ? measure(static_cast<const __half*>(nullptr))
+                      : spec.dtype == at::kBFloat16
+                          ? measure(static_cast<const __nv_bfloat16*>(nullptr))
+                          : measure(static_cast<const float*>(nullptr));
   const double norm = std::sqrt(d.expected_squared);
   const double rms = norm / std::sqrt(static_cast<double>(spec.numel()));
   return d.not_finite == 0 && std::sqrt(d.error_squared) <= tolerance.relative * norm &&

@@ -27,6 +27,7 @@ Work count_work(const Task& task, const SizeBytes& sizes,
   const Operators operators = watch_operators([&] { task.reference(sizes, arguments); });
   work.flops = operators.flops;
   work.tf32 = may_round_to_tf32(operators);
+  work.half = dtype_of<real> != at::kFloat;  // real may be incomplete
   work.library = operators.any();
   if (task.least_work) {
     const LeastWork declared = task.least_work(sizes);

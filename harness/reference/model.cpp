@@ -10,17 +10,17 @@ Parameter Scope::add(TensorSpec spec) const {
 }
 
 Parameter Scope::weight(const std::string& name, Shape shape) const {
-  return add(kb::weight<float>(path(name), std::move(shape)));
+  return add(kb::weight<real>(path(name), std::move(shape)));
 }
 
 Parameter Scope::weight(const std::string& name, Shape shape, Fill fill, Fill upstream) const {
-  return add(kb::weight<float>(path(name), std::move(shape))
+  return add(kb::weight<real>(path(name), std::move(shape))
                  .with(std::move(fill))
                  .upstream(std::move(upstream)));
 }
 
 Parameter Scope::buffer(const std::string& name, Shape shape, Fill fill, Fill upstream) const {
-  TensorSpec spec = kb::weight<float>(path(name), std::move(shape))
+  TensorSpec spec = kb::weight<real>(path(name), std::move(shape))
                         .with(std::move(fill))
                         .upstream(std::move(upstream));
   spec.buffer = true;
@@ -28,13 +28,13 @@ Parameter Scope::buffer(const std::string& name, Shape shape, Fill fill, Fill up
 }
 
 void Scope::unread_buffer(const std::string& name, Shape shape, at::ScalarType dtype) const {
-  TensorSpec spec = kb::unread_buffer<float>(path(name), std::move(shape));
+  TensorSpec spec = kb::unread_buffer<real>(path(name), std::move(shape));
   spec.dtype = dtype;
   add(std::move(spec));
 }
 
 void Scope::unread_weight(const std::string& name, Shape shape) const {
-  TensorSpec spec = kb::unread_buffer<float>(path(name), std::move(shape));
+  TensorSpec spec = kb::unread_buffer<real>(path(name), std::move(shape));
   spec.buffer = false;
   add(std::move(spec));
 }

@@ -38,7 +38,13 @@ int64_t TensorSpec::bytes() const {
 void TensorSpec::draw(at::Tensor& out, InputKind kind, at::Generator& rng) const {
   const Fill& values = kind == InputKind::standard ? fill : compat;
   TORCH_CHECK(values != nullptr, "tensor '", name, "' needs .with() and .upstream()");
-  values(out, rng);
+  if (out.scalar_type() == at::kHalf || out.scalar_type() == at::kBFloat16) {
+    at::Tensor exact = at::empty(out.sizes(), out.options().dtype(at::kFloat));
+    values(exact, rng);
+    out.copy_(exact);
+  } else {
+    values(out, rng);
+  }
 }
 
 namespace detail {

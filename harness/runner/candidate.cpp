@@ -44,7 +44,7 @@ void* MappedTensor::slot(uint32_t index) const {
 }
 
 Weight MappedTensor::as_weight() const {
-  Weight weight{tensor_.name, static_cast<const float*>(slot(0)), tensor_.rank, {}};
+  Weight weight{tensor_.name, static_cast<const real*>(slot(0)), tensor_.rank, {}};
   std::memcpy(weight.shape, tensor_.shape, sizeof weight.shape);
   return weight;
 }

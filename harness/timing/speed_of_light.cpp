@@ -7,8 +7,10 @@ namespace kb {
 
 Floor floor_of(const Work& work, const Peaks& peaks) {
   const double memory = work.bytes / peaks.bytes_per_second;
-  const double compute =
-      work.flops / (work.tf32 ? peaks.tf32_flops_per_second : peaks.flops_per_second);
+  const double peak = work.half   ? peaks.bf16_flops_per_second
+                      : work.tf32 ? peaks.tf32_flops_per_second
+                                  : peaks.flops_per_second;
+  const double compute = work.flops / peak;
   return {std::max(memory, compute), memory >= compute ? "memory" : "compute"};
 }
 

@@ -14,6 +14,7 @@ struct Work {
   double weight_bytes = 0;  ///< of these, what all calls of a unit read alike
   double flops = 0;
   bool tf32 = false;     ///< the contract lets its products be rounded to TF32
+  bool half = false;     ///< its tensors are of a 16-bit type
   bool library = false;  ///< cuBLAS or cuDNN have operators for it
 };
 
@@ -23,6 +24,7 @@ struct Peaks {
   double bytes_per_second = 0;        ///< the fastest of copying, reading and writing
   double flops_per_second = 0;        ///< fp32 matrix product
   double tf32_flops_per_second = 0;   ///< the same with TF32 allowed
+  double bf16_flops_per_second = 0;   ///< bf16 matrix product, as fast as one in fp16
   double limit_bytes_per_second = 0;  ///< memory clock x bus width
   double limit_flops_per_second = 0;  ///< see hard_floor()
   double l2_bytes = 0;

@@ -1,9 +1,10 @@
 # Which sources only a GPU exercises, and whether one has tried them as they are. Sourced in the project's folder.
 # shellcheck shell=bash
 
-# kb_gpu_sources: one hash of what judges and times on a GPU, and of the flags that it is built with.
+# kb_gpu_sources: one hash of what judges and times on a GPU, of the blocks that kernels are made of, and of the flags
+# that all of it is built with.
 kb_gpu_sources() {
-  find harness/{judge,runner,protocol,timing,device,reference,contract} \
+  find harness/{judge,runner,protocol,timing,device,reference,contract,blocks} \
     harness/CMakeLists.txt harness/cmake/Kb{Options,Candidate,Headers,Libraries,Torch}.cmake \
     -type f ! -name '*.md' ! -name '.*' ! -name '*~' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1

@@ -7,6 +7,7 @@ namespace {
 
 using kb::Arithmetic;
 using kb::ProductShape;
+using kb::Triangle;
 
 /// Numbers of 9 bits: products of two have no error in TF32x3, and none before sums of 2^24.
 template <class T>
@@ -35,11 +36,24 @@ struct Operand {
       if (i % stride >= stride - room) values[i] = static_cast<T>(NAN);
     }
   }
+  int64_t place(int64_t batch, int64_t line, int64_t k) const {
+    return batch * size + (along_k ? line * stride + k : k * stride + line);
+  }
   double at(int64_t batch, int64_t line, int64_t k) const {
-    return static_cast<float>(
-        values[batch * size + (along_k ? line * stride + k : k * stride + line)]);
+    return static_cast<float>(values[place(batch, line, k)]);
+  }
+  /// Keeps what is on the diagonal or above it, where k is greater; or below it.
+  void keep_triangle(bool above) {
+    for (int64_t line = 0; line < lines; ++line) {
+      for (int64_t k = 0; k < depth; ++k) {
+        if (above ? k < line : k > line) values[place(0, line, k)] = static_cast<T>(0.f);
+      }
+    }
   }
 };
+
+/// In place of a kind of tiles: those that launch_product() chooses.
+struct Chosen {};
 
 /// What becomes of a result on its way: a bias of the column, then a threshold.
 struct BiasRelu {
@@ -52,16 +66,25 @@ struct BiasRelu {
 /// Compares c with a loop on the host, exactly.
 template <class Tile, Arithmetic arithmetic, class T, bool left_along_k, bool right_along_k>
 void expect_product(const ProductShape& s, int64_t room = 0, int64_t parts = 0) {
-  const Operand<T> a(s.rows, s.depth, s.batches, left_along_k, room, 1);
-  const Operand<T> b(s.columns, s.depth, s.batches, right_along_k, room, 2);
+  Operand<T> a(s.rows, s.depth, s.batches, left_along_k, room, 1);
+  Operand<T> b(s.columns, s.depth, s.batches, right_along_k, room, 2);
+  if (s.triangle != Triangle::none) {
+    a.keep_triangle(s.triangle == Triangle::upper);
+    b.keep_triangle(s.triangle == Triangle::lower);
+  }
   const int64_t size = s.rows * s.columns;
   const std::vector<float> bias = small_numbers<float>(s.columns, 3);
   Buffer<T> a_device(a.values), b_device(b.values);
   Buffer<float> c(size * s.batches + 1, 77), bias_device(bias);
-  kb::launch_product<Tile, arithmetic>(
-      nullptr, s, kb::Matrix<T, left_along_k>{a_device, s.rows, s.depth, a.stride, a.size},
-      kb::Matrix<T, right_along_k>{b_device, s.columns, s.depth, b.stride, b.size},
-      kb::Store<float, BiasRelu>{c, s.columns, size, {bias_device}}, parts);
+  const kb::Matrix<T, left_along_k> left = {a_device, s.rows, s.depth, a.stride, a.size};
+  const kb::Matrix<T, right_along_k> right = {b_device, s.columns, s.depth, b.stride, b.size};
+  float* const result = c;
+  const auto store = kb::store(result, s, BiasRelu{bias_device});
+  if constexpr (std::is_same_v<Tile, Chosen>) {
+    kb::launch_product<arithmetic>(nullptr, s, left, right, store);
+  } else {
+    kb::launch_product<Tile, arithmetic>(nullptr, s, left, right, store, parts);
+  }
   KB_LAUNCHED();
   const std::vector<float> got = c.read();
   int64_t wrong = 0;
@@ -100,12 +123,40 @@ void products_of_type() {
     expect_layouts<Small, Arithmetic::tf32x3, T>(s);
     expect_layouts<Small, Arithmetic::plain, T>(s);
   }
-  expect_layouts<Wide, Arithmetic::tf32x3, T>({65, 40, 72});
+  expect_product<Wide, Arithmetic::tf32x3, T, true, false>({65, 40, 72});
+  expect_product<Wide, Arithmetic::tf32x3, T, false, true>({65, 40, 72});
   expect_layouts<Small, Arithmetic::tf32x3, T>({24, 40, 72}, 8);
   expect_layouts<Small, Arithmetic::tf32x3, T>({24, 40, 72}, 3);
 }
 
 KB_FEATURE(product_of_any_type_and_layout) { KB_FOR_EACH_TYPE(products_of_type); }
+
+template <class T>
+void chosen_products() {
+  for (const ProductShape& s : {ProductShape{1, 1, 1}, ProductShape{20, 40, 72, 3}}) {
+    expect_product<Chosen, kb::product_arithmetic, T, true, false>(s);
+  }
+#ifdef __NVCC__  // large enough for any device's large tiles
+  expect_product<Chosen, kb::product_arithmetic, T, true, false>({1100, 1000, 136});
+#endif
+}
+
+KB_FEATURE(product_by_chosen_tiles) { KB_FOR_EACH_TYPE(chosen_products); }
+
+template <class Tile, class T>
+void triangles(int64_t n) {
+  for (const Triangle triangle : {Triangle::upper, Triangle::lower}) {
+    expect_product<Tile, Arithmetic::tf32x3, T, true, false>({n, n, n, 1, triangle});
+    expect_product<Tile, Arithmetic::tf32x3, T, true, false>({n, n, n, 1, triangle}, 0, 2);
+  }
+}
+
+KB_FEATURE(product_of_triangles) {
+  triangles<Small, float>(1);
+  triangles<Small, float>(100);
+  triangles<kb::WarpgroupTiles<3, 64, 128>, float>(150);
+  triangles<kb::HalfWarpgroupTiles<3>, __half>(150);
+}
 
 KB_FEATURE(product_of_parts) {
   for (const int64_t parts : {0, 2, 3, 7}) {
@@ -120,16 +171,31 @@ KB_FEATURE(product_with_sums_in_shared_memory) {
 }
 
 KB_FEATURE(product_by_warpgroups) {
-  using Tile = kb::WarpgroupTiles<3, 64>;
-  using CutHigh = kb::WarpgroupTiles<4, 64, true>;
+  using Tile = kb::WarpgroupTiles<3, 64, 128>;
+  using TwoCopy = kb::WarpgroupTiles<4, 64, 256>;
   for (const ProductShape& s :
        {ProductShape{1, 1, 1}, ProductShape{130, 17, 37}, ProductShape{64, 65, 128},
         ProductShape{2, 5, 0, 2}, ProductShape{20, 136, 232, 2}}) {
     expect_layouts<Tile, Arithmetic::tf32x3, float>(s);
   }
-  expect_layouts<CutHigh, Arithmetic::tf32x3, float>({12, 20, 264}, 4);
-  expect_layouts<CutHigh, Arithmetic::tf32, float>({12, 20, 40}, 3);
-  expect_layouts<Tile, Arithmetic::tf32x3, float>({12, 20, 500}, 0, 3);
+  expect_layouts<TwoCopy, Arithmetic::tf32x3, float>({12, 20, 264}, 4);
+  expect_layouts<TwoCopy, Arithmetic::tf32, float>({12, 20, 40}, 3);
+  expect_layouts<TwoCopy, Arithmetic::tf32x3, float>({12, 20, 500}, 0, 3);
+}
+
+template <class T>
+void halves_by_warpgroups() {
+  using Tile = kb::HalfWarpgroupTiles<3>;
+  expect_layouts<Tile, Arithmetic::tf32x3, T>({1, 1, 1});
+  expect_layouts<Tile, Arithmetic::tf32x3, T>({2, 5, 0, 2});
+  expect_layouts<Tile, Arithmetic::tf32x3, T>({136, 264, 72});
+  expect_layouts<Tile, Arithmetic::tf32x3, T>({12, 24, 328, 2}, 8);
+}
+
+KB_FEATURE(product_of_halves_by_warpgroups) {
+  halves_by_warpgroups<__half>();
+  halves_by_warpgroups<__nv_bfloat16>();
+  expect_layouts<kb::HalfWarpgroupTiles<3>, Arithmetic::tf32x3, __half>({9, 20, 600}, 3, 2);
 }
 
 // Values with all 24 bits: three products keep about 21 bits of each, one keeps 11.

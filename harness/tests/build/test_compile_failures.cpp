@@ -66,6 +66,20 @@ TEST_F(CompileFailures, MissingIncludeWritesDepfileItself) {
   EXPECT_NE(rule.find(path("src/candidate.cu").string()), std::string::npos) << rule;
 }
 
+TEST_F(CompileFailures, AFloatWhereTheContractHasAnotherTypeIsExplained) {
+  write("src/cuda_bf16.h", "struct __nv_bfloat16 { unsigned short bits; };\n");
+  write("src/candidate.cu", std::string(good_candidate) +
+                                "void take(const float*);\n"
+                                "void give(const task::real* x) { take(x); }\n");
+  Words command = gxx_command();
+  command.insert(command.begin() + 1, "-DKB_CONTRACT_BF16");
+  run(kb_cc(command, {"--allow-file", path("src/cuda_bf16.h")}));
+  EXPECT_EQ(record()["status"], "compile_error");
+  EXPECT_NE(record()["reason"].get<std::string>().find("says kb::real where it now says float"),
+            std::string::npos)
+      << record()["reason"];
+}
+
 TEST_F(CompileFailures, UndefinedNameInSource) {
   const std::string call = std::string(good_candidate) + "int f() { return no_such_function(); }\n";
   expect_recorded_failure(compile(call), "compile_error");

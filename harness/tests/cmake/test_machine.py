@@ -117,7 +117,7 @@ def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: path
         (["-DKB_BACKEND=cuda"], "No GPU architecture is chosen: use a preset"),
         (["-DKB_LANES=eager;compiled"], "it must hold eager and graph, and may hold library"),
         (["-DKB_LANES=eager"], "it must hold eager and graph"),
-        (["-DKB_CONTRACT=fp16"], "it must be fp32, tf32 or kernelbench"),
+        (["-DKB_CONTRACT=fp8"], "it must be fp32, tf32, kernelbench, fp16 or bf16"),
         (["-DKB_SANITIZE=memory"], "it must be none, address or thread"),
         (["-DKB_BACKEND=cuda", "-DKB_SANITIZE=address"], "needs KB_BACKEND=cpu"),
         (["-DKB_SIZES=24"], "must be full, or the GPU's memory in GB such as 24g"),
@@ -134,7 +134,17 @@ def test_a_remembered_option_is_shown(tree: Tree) -> None:
     assert tree.configure("-DKB_CONTRACT=tf32", build="remembered").returncode == 0
     again = tree.configure(build="remembered")
     assert "KB_CONTRACT is 'tf32' in this build folder (default 'fp32')" in again.stdout
-    assert "-DKB_CONTRACT='fp32'" in error_of(tree.configure("-DKB_CONTRACT=fp16", build="remembered"))
+    assert "-DKB_CONTRACT='fp32'" in error_of(tree.configure("-DKB_CONTRACT=fp8", build="remembered"))
+
+
+def test_a_contract_decides_what_all_is_compiled_for(tree: Tree) -> None:
+    tree.add("mine/level1/019_relu.cu")
+    assert tree.configure("-DKB_CONTRACT=bf16", build="bf16").returncode == 0
+    commands = json.loads((tree.root / "build/bf16/compile_commands.json").read_text())
+    names = ("019_relu/reference.cpp", "019_relu/candidate.cu", "mine/level1/019_relu.cu")
+    for name in names:
+        (command,) = [c["command"] for c in commands if c["file"].endswith(name)]
+        assert "-DKB_CONTRACT_BF16" in command
 
 
 @pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="simulates a GPU on the CPU")

@@ -70,6 +70,32 @@ TEST(Canary, MissesNoTerm) {
   EXPECT_TRUE(right.compare_exact(0, shorter).worst);
 }
 
+TEST(Canary, SeesSumsThatAreKeptIn16Bits) {
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    std::vector<TensorSpec> specs = {input<float>("a", {20, depth}), input<float>("b", {depth, 10}),
+                                     output<float>("c", {20, 10})};
+    for (TensorSpec& spec : specs) spec.dtype = type;
+    const Task task = small_task(specs, [](const std::vector<Tensor>& given) {
+      return std::vector<Tensor>{at::matmul(given[0], given[1])};
+    });
+    const auto canary = find(task);
+    ASSERT_TRUE(canary);
+    for (size_t call = 0; call < canary->calls(); ++call) {
+      const std::vector<Tensor> given = canary->arguments(call);
+      EXPECT_TRUE(given[canary->position(call)].le(255).all().item<bool>());
+      const Expectation right(task, {}, given);
+      Tensor wide = at::zeros({20, 10}), narrow = at::zeros({20, 10}, type);
+      for (int64_t k = depth; k-- > 0;) {
+        const Tensor term = given[0].select(1, k).unsqueeze(1) * given[1].select(0, k).unsqueeze(0);
+        wide += term.to(at::kFloat);
+        narrow += term;
+      }
+      EXPECT_FALSE(right.compare_exact(0, wide.to(type)).worst);
+      EXPECT_TRUE(right.compare_exact(0, narrow).worst);
+    }
+  }
+}
+
 TEST(Canary, KeepsZerosAndSymmetry) {
   const Task task =
       small_task({input<float>("a", {40, 40}).with([](Tensor& out, at::Generator& rng) {

@@ -201,7 +201,7 @@ TEST(Compare, TakesNoByteButOneForTrue) {
 TEST(CompareExact, AllowsLessThanHalfAUnit) {
   const Tensor oracle = doubles({100000, 4097, 0, 12345});
   const TensorSpec spec = output_like(oracle);
-  const Tolerance tolerance = exact_tolerance(oracle.to(at::kFloat), oracle);
+  const Tolerance tolerance = exact_tolerance(spec, oracle.to(at::kFloat), oracle);
   const auto off_by = [&](double e) {
     return compare_output(spec, (oracle + doubles({0, e, 0, 0})).to(at::kFloat), oracle, tolerance);
   };
@@ -215,9 +215,37 @@ TEST(CompareExact, AsksNoMoreThanTheLibraryGives) {
   const Tensor oracle = doubles({100000, 4097});
   const Tensor library = floats({100000.25, 4097});
   const TensorSpec spec = output_like(oracle);
-  const Tolerance tolerance = exact_tolerance(library, oracle);
+  const Tolerance tolerance = exact_tolerance(spec, library, oracle);
   EXPECT_FALSE(compare_output(spec, floats({100001.5, 4097}), oracle, tolerance).worst);
   EXPECT_TRUE(compare_output(spec, floats({100003, 4097}), oracle, tolerance).worst);
+}
+
+TEST(CompareExact, AllowsTwoRoundingsIn16Bits) {
+  const Tensor oracle = doubles({30000, 257});
+  TensorSpec spec = output_like(oracle);
+  spec.dtype = at::kBFloat16;
+  const Tensor library = oracle.to(at::kBFloat16);
+  const Tolerance tolerance = exact_tolerance(spec, library, oracle);
+  EXPECT_FALSE(compare_output(spec, library, oracle, tolerance).worst);
+  EXPECT_FALSE(compare_output(spec, library + 0.0, oracle, tolerance).worst);
+  const Tensor far = doubles({30500, 257}).to(at::kBFloat16);
+  EXPECT_TRUE(compare_output(spec, far, oracle, tolerance).worst);
+}
+
+TEST(CompareOutput, TakesInfinityNextToTheLargestHalf) {
+  const Tensor oracle = doubles({65530, -65530, 1000, 70000});
+  TensorSpec spec = output_like(oracle);
+  spec.dtype = at::kHalf;
+  const Tolerance tolerance{.relative = 1e-3, .per_rms = 0, .per_value = 1e-3};
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto wrong = [&](const std::vector<double>& got) {
+    return compare_output(spec, doubles(got).to(at::kHalf), oracle, tolerance).worst.has_value();
+  };
+  EXPECT_FALSE(wrong({inf, -inf, 1000, inf}));
+  EXPECT_FALSE(wrong({65504, -65504, 1000, inf}));
+  EXPECT_TRUE(wrong({-inf, -inf, 1000, inf}));
+  EXPECT_TRUE(wrong({inf, -inf, inf, inf}));
+  EXPECT_TRUE(wrong({inf, -inf, 1000, 65504}));
 }
 
 class CompareArgument : public testing::Test {

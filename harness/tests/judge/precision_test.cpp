@@ -67,7 +67,9 @@ TEST(Precision, KernelbenchIsWhatPyTorchStartsWith) {
 TEST(Precision, EachContractSetsEverySwitch) {
   const std::map<std::string, Settings> wanted{{"fp32", settings(false, false, false)},
                                                {"tf32", settings(true, true, false)},
-                                               {"kernelbench", settings(false, true, true)}};
+                                               {"kernelbench", settings(false, true, true)},
+                                               {"fp16", settings(false, false, true)},
+                                               {"bf16", settings(false, false, true)}};
   ASSERT_EQ(contract_names().size(), wanted.size());
   for (const std::string& before : contract_names()) {
     for (const std::string& contract : contract_names()) {
@@ -79,8 +81,15 @@ TEST(Precision, EachContractSetsEverySwitch) {
       EXPECT_EQ(std::getenv("NVIDIA_TF32_OVERRIDE"), nullptr);
     }
   }
-  EXPECT_THROW(apply_precision("fp16"), std::invalid_argument);
+  EXPECT_THROW(apply_precision("fp8"), std::invalid_argument);
   EXPECT_THROW(apply_precision(""), std::invalid_argument);
+}
+
+TEST(Precision, ABuildHasTensorsOfOneType) {
+  EXPECT_NO_THROW(require_element_type("fp32"));
+  EXPECT_NO_THROW(require_element_type("kernelbench"));
+  EXPECT_THROW(require_element_type("bf16"), std::invalid_argument);
+  EXPECT_THROW(require_element_type("fp16"), std::invalid_argument);
 }
 
 struct Row {

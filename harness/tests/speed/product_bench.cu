@@ -117,9 +117,8 @@ struct Memory {
   Memory(const Memory&) = delete;
 };
 
-struct Options {
-  bool quick;  ///< only 4096, for variants of which the rest is known
-};
+/// In place of a kind of tiles: those that launch_product() chooses.
+struct Chosen {};
 
 template <class Tile, Arithmetic arithmetic, class T, bool left_along_k, bool right_along_k>
 struct Variant {
@@ -128,10 +127,13 @@ struct Variant {
   static constexpr bool exact = sizeof(T) == 2 || arithmetic != Arithmetic::tf32;
 
   static void launch(const ProductShape& s, const T* a, const T* b, float* c, int64_t parts) {
-    const Left l{a, s.rows, s.depth, left_along_k ? s.depth : s.rows, 0};
-    const Right r{b, s.columns, s.depth, right_along_k ? s.depth : s.columns, 0};
-    kb::launch_product<Tile, arithmetic>(nullptr, s, l, r, kb::Store<float>{c, s.columns, 0},
-                                         parts);
+    const Left l{a, s.rows, s.depth, left_along_k ? s.depth : s.rows, s.rows * s.depth};
+    const Right r{b, s.columns, s.depth, right_along_k ? s.depth : s.columns, s.columns * s.depth};
+    if constexpr (std::is_same_v<Tile, Chosen>) {
+      kb::launch_product<arithmetic>(nullptr, s, l, r, kb::store(c, s));
+    } else {
+      kb::launch_product<Tile, arithmetic>(nullptr, s, l, r, kb::store(c, s), parts);
+    }
     check(cudaGetLastError(), "launch");
   }
   static Strided<T> left_strides(const ProductShape& s, const T* a) {
@@ -152,6 +154,7 @@ struct Variant {
     for (const ProductShape& s : shapes) {
       for (const int64_t offset : {0, 1}) {
         for (const int64_t parts : {0, 1, 3}) {
+          if (std::is_same_v<Tile, Chosen> && parts > 0) continue;
           const int64_t size = s.rows * s.columns;
           Memory<T> a(s.rows * s.depth + 1), b(s.depth * s.columns + 1);
           Memory<float> c(size + 1), expected(size);
@@ -181,8 +184,8 @@ struct Variant {
   }
 
   static bool measure(cublasHandle_t cublas, const ProductShape& s) {
-    const int64_t a_size = s.rows * s.depth, b_size = s.depth * s.columns;
-    const int64_t c_size = s.rows * s.columns;
+    const int64_t a_size = s.rows * s.depth * s.batches, b_size = s.depth * s.columns * s.batches;
+    const int64_t c_size = s.rows * s.columns * s.batches;
     const int64_t bytes = (a_size + b_size) * sizeof(T) + c_size * 4;
     const int64_t sets = std::clamp<int64_t>((400 << 20) / bytes + 1, 2, 24);
     Memory<T> a(a_size * sets), b(b_size * sets);
@@ -200,13 +203,15 @@ struct Variant {
       const auto m = static_cast<int>(s.rows), n = static_cast<int>(s.columns),
                  k = static_cast<int>(s.depth);
       // cuBLAS counts by columns, so it is told the transposed product.
-      check(cublasGemmEx(cublas, right_along_k ? CUBLAS_OP_T : CUBLAS_OP_N,
-                         left_along_k ? CUBLAS_OP_N : CUBLAS_OP_T, n, m, k, &one, right, type,
-                         right_along_k ? k : n, left, type, left_along_k ? k : m, &zero, to,
-                         CUDA_R_32F, n, compute, CUBLAS_GEMM_DEFAULT),
-            "cublasGemmEx");
+      check(cublasGemmStridedBatchedEx(cublas, right_along_k ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                       left_along_k ? CUBLAS_OP_N : CUBLAS_OP_T, n, m, k, &one,
+                                       right, type, right_along_k ? k : n, s.columns * s.depth,
+                                       left, type, left_along_k ? k : m, s.rows * s.depth, &zero,
+                                       to, CUDA_R_32F, n, s.rows * s.columns,
+                                       static_cast<int>(s.batches), compute, CUBLAS_GEMM_DEFAULT),
+            "cublasGemmStridedBatchedEx");
     };
-    const double flops = 2. * s.rows * s.columns * s.depth;
+    const double flops = 2. * s.rows * s.columns * s.depth * s.batches;
     const int runs = flops > 5e11 ? 5 : flops > 1e11 ? 9 : 21;
     std::vector<cudaEvent_t> events(4 * runs);
     for (auto& event : events) check(cudaEventCreate(&event), "cudaEventCreate");
@@ -250,38 +255,45 @@ struct Variant {
     check(cudaMemcpy(errors, sums.data, 24, cudaMemcpyDeviceToHost), "errors");
     check(cudaMemcpy(&count, wrong.data, 8, cudaMemcpyDeviceToHost), "wrong elements");
     std::printf(
-        "    %6lld x %6lld x %6lld  %9.4f ms %7.1f TFLOP/s  cuBLAS %9.4f ms %7.1f  ratio "
+        "    %4lld of %7lld x %6lld x %5lld  %9.4f ms %7.1f TFLOP/s  cuBLAS %9.4f ms %7.1f  ratio "
         "%5.2f  error %.1e  cuBLAS %.1e%s\n",
-        static_cast<long long>(s.rows), static_cast<long long>(s.depth),
-        static_cast<long long>(s.columns), ms, flops / ms * 1e-9, library_ms,
-        flops / library_ms * 1e-9, library_ms / ms, std::sqrt(errors[0] / errors[2]),
+        static_cast<long long>(s.batches), static_cast<long long>(s.rows),
+        static_cast<long long>(s.depth), static_cast<long long>(s.columns), ms, flops / ms * 1e-9,
+        library_ms, flops / library_ms * 1e-9, library_ms / ms, std::sqrt(errors[0] / errors[2]),
         std::sqrt(errors[1] / errors[2]), count ? "  WRONG" : "");
     std::fflush(stdout);
     if (count > 0) std::printf("    WRONG: %llu elements\n", count);
     return count == 0;
   }
 
-  static bool run(bool quick) {
+  template <const auto& shapes>
+  static bool run() {
     bool right = right_for_any_size();
     cublasHandle_t cublas;
     check(cublasCreate(&cublas), "cublasCreate");
-    const ProductShape all[] = {{4096, 4096, 4096}, {1024, 1024, 1024}, {2048, 2048, 2048},
-                                {8192, 8192, 8192}, {2048, 4096, 8192}, {256, 256, 524288},
-                                {32768, 32768, 64}};
-    for (const ProductShape& s : all) {
-      right &= measure(cublas, s);
-      if (quick) break;
-    }
+    for (const ProductShape& s : shapes) right &= measure(cublas, s);
     return right;
   }
 };
 
+constexpr ProductShape square[] = {{4096, 4096, 4096}};
+// As of the tasks with a transposed operand.
+constexpr ProductShape some[] = {{4096, 4096, 4096}, {2048, 4096, 8192}, {8205, 5921, 2949}};
+// Level 1, 001 to 011 and 097.
+constexpr ProductShape tasks[] = {{4096, 4096, 4096},   {2048, 4096, 8192},  {512, 2048, 1024, 128},
+                                  {256, 256, 524288},   {32768, 32768, 64},  {8205, 5921, 2949},
+                                  {32768, 32768, 32},   {16384, 768, 2048},  {1048576, 768, 256},
+                                  {512, 512, 1024, 32}, {512, 1024, 512, 32}};
+constexpr ProductShape smaller[] = {{2048, 2048, 2048}, {1024, 1024, 1024}, {512, 512, 512},
+                                    {256, 256, 256},    {128, 1024, 1024},  {128, 8192, 8192},
+                                    {64, 4096, 4096},   {16, 1024, 1024}};
+
 struct Named {
   const char* name;
-  bool (*run)(bool quick);
-  bool quick;
+  bool (*run)();
 };
 
+using kb::HalfWarpgroupTiles;
 using kb::WarpgroupTiles;
 using kb::WarpTiles;
 constexpr Arithmetic tf32x3 = Arithmetic::tf32x3, tf32 = Arithmetic::tf32,
@@ -289,43 +301,47 @@ constexpr Arithmetic tf32x3 = Arithmetic::tf32x3, tf32 = Arithmetic::tf32,
 
 // The most promising first: the last ones are left out when the time is up.
 const Named variants[] = {
-    {"warpgroups_4_stages_promoted_64", Variant<WarpgroupTiles<4, 64>, tf32x3, float, 1, 0>::run,
-     false},
-    {"warps_128x128x32_of_64x32_promoted_128",
-     Variant<WarpTiles<128, 128, 64, 32, 32, 3, 128>, tf32x3, float, 1, 0>::run, false},
-    {"warps_256x128x16_of_64x64_sums_in_shared_128",
-     Variant<WarpTiles<256, 128, 64, 64, 16, 3, 128, 1, true>, tf32x3, float, 1, 0>::run, false},
-    {"warps_128x64x32_of_64x32_twice_promoted_128",
-     Variant<WarpTiles<128, 64, 64, 32, 32, 3, 128, 2>, tf32x3, float, 1, 0>::run, false},
-    {"warps_64x64x32_of_32x32_twice_promoted_64",
-     Variant<WarpTiles<64, 64, 32, 32, 32, 4, 64, 2>, tf32x3, float, 1, 0>::run, false},
-    {"warpgroups_4_stages_promoted_128", Variant<WarpgroupTiles<4, 128>, tf32x3, float, 1, 0>::run,
-     true},
-    {"warpgroups_4_stages_promoted_32", Variant<WarpgroupTiles<4, 32>, tf32x3, float, 1, 0>::run,
-     true},
-    {"warpgroups_3_stages_promoted_64", Variant<WarpgroupTiles<3, 64>, tf32x3, float, 1, 0>::run,
-     true},
-    {"warpgroups_cut_high_promoted_64",
-     Variant<WarpgroupTiles<4, 64, true>, tf32x3, float, 1, 0>::run, true},
-    {"warpgroups_right_transposed", Variant<WarpgroupTiles<4, 64>, tf32x3, float, 1, 1>::run, true},
-    {"warpgroups_left_transposed", Variant<WarpgroupTiles<4, 64>, tf32x3, float, 0, 0>::run, true},
-    {"warpgroups_both_transposed", Variant<WarpgroupTiles<4, 64>, tf32x3, float, 0, 1>::run, true},
-    {"warpgroups_one_tf32", Variant<WarpgroupTiles<4, 64>, tf32, float, 1, 0>::run, true},
-    {"warps_one_tf32_128x128x32_of_64x32",
-     Variant<WarpTiles<128, 128, 64, 32, 32, 3, 128>, tf32, float, 1, 0>::run, true},
-    {"warps_half_128x128x64_of_64x32",
-     Variant<WarpTiles<128, 128, 64, 32, 64, 3, 128>, tf32, __half, 1, 0>::run, true},
-    {"warps_bfloat16_128x128x64_of_64x32",
-     Variant<WarpTiles<128, 128, 64, 32, 64, 3, 128>, tf32, __nv_bfloat16, 1, 0>::run, true},
-    {"warps_plain_128x128x16_of_64x32_twice",
-     Variant<WarpTiles<128, 128, 64, 32, 16, 3, 128, 2>, plain, float, 1, 0>::run, true},
+    {"float_chosen_tasks", Variant<Chosen, tf32x3, float, 1, 0>::run<tasks>},
+    {"float_chosen_right_transposed", Variant<Chosen, tf32x3, float, 1, 1>::run<some>},
+    {"float_chosen_left_transposed", Variant<Chosen, tf32x3, float, 0, 0>::run<some>},
+    {"float_chosen_both_transposed", Variant<Chosen, tf32x3, float, 0, 1>::run<some>},
+    {"float_chosen_smaller", Variant<Chosen, tf32x3, float, 1, 0>::run<smaller>},
+    {"half_chosen_tasks", Variant<Chosen, tf32, __half, 1, 0>::run<tasks>},
+    {"half_chosen_right_transposed", Variant<Chosen, tf32, __half, 1, 1>::run<some>},
+    {"half_chosen_left_transposed", Variant<Chosen, tf32, __half, 0, 0>::run<some>},
+    {"half_chosen_both_transposed", Variant<Chosen, tf32, __half, 0, 1>::run<some>},
+    {"half_chosen_smaller", Variant<Chosen, tf32, __half, 1, 0>::run<smaller>},
+    {"bfloat16_chosen", Variant<Chosen, tf32, __nv_bfloat16, 1, 0>::run<some>},
+    {"float_chosen_one_tf32", Variant<Chosen, tf32, float, 1, 0>::run<some>},
+    {"float_warpgroups_copied_by_one",
+     Variant<WarpgroupTiles<4, 64, 128>, tf32x3, float, 1, 0>::run<some>},
+    {"float_warpgroups_copied_by_one_left_transposed",
+     Variant<WarpgroupTiles<4, 64, 128>, tf32x3, float, 0, 0>::run<some>},
+    {"float_warpgroups_one_tf32_copied_by_one",
+     Variant<WarpgroupTiles<4, 64, 128>, tf32, float, 1, 0>::run<square>},
+    {"float_warpgroups_promoted_128",
+     Variant<WarpgroupTiles<4, 128>, tf32x3, float, 1, 0>::run<square>},
+    {"float_warpgroups_3_stages", Variant<WarpgroupTiles<3, 64>, tf32x3, float, 1, 0>::run<square>},
+    {"float_warpgroups_smaller", Variant<WarpgroupTiles<4, 64>, tf32x3, float, 1, 0>::run<smaller>},
+    {"float_warps_64x64x32_of_32x32_twice",
+     Variant<WarpTiles<64, 64, 32, 32, 32, 4, 64, 2>, tf32x3, float, 1, 0>::run<smaller>},
+    {"float_warps_128x64x32_of_64x32_twice_promoted_128",
+     Variant<WarpTiles<128, 64, 64, 32, 32, 3, 128, 2>, tf32x3, float, 1, 0>::run<some>},
+    {"half_warpgroups_3_stages", Variant<HalfWarpgroupTiles<3>, tf32, __half, 1, 0>::run<square>},
+    {"half_warpgroups_smaller", Variant<HalfWarpgroupTiles<4>, tf32, __half, 1, 0>::run<smaller>},
+    {"half_warps_64x64x64_of_32x32_twice",
+     Variant<WarpTiles<64, 64, 32, 32, 64, 4, 64, 2>, tf32, __half, 1, 0>::run<smaller>},
+    {"half_warps_128x128x32_of_64x32",
+     Variant<WarpTiles<128, 128, 64, 32, 32, 3, 128>, tf32, __half, 1, 0>::run<square>},
+    {"float_plain_128x128x16_of_64x32",
+     Variant<WarpTiles<128, 128, 64, 32, 16, 2, 128>, plain, float, 1, 0>::run<square>},
 };
 
 }  // namespace
 
 int main(int count, char** values) {
-  constexpr double limit_s = 38;
-  constexpr unsigned variant_limit_s = 12;
+  constexpr double limit_s = 90;
+  constexpr unsigned variant_limit_s = 20;
   bool right = true;
   const auto start = std::chrono::steady_clock::now();
   for (const Named& variant : variants) {
@@ -343,7 +359,7 @@ int main(int count, char** values) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(variant_limit_s);
-      const bool good = variant.run(variant.quick);
+      const bool good = variant.run();
       std::fflush(stdout);
       std::_Exit(good ? 0 : 1);
     }

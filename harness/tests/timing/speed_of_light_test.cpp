@@ -9,6 +9,7 @@ namespace {
 const Peaks peaks{.bytes_per_second = 1e12,
                   .flops_per_second = 1e13,
                   .tf32_flops_per_second = 1e14,
+                  .bf16_flops_per_second = 2e14,
                   .limit_bytes_per_second = 2e12,
                   .limit_flops_per_second = 1e15,
                   .l2_bytes = 1e6};
@@ -24,6 +25,7 @@ TEST(SpeedOfLight, TheLaterOfMemoryAndArithmeticBinds) {
 
 TEST(SpeedOfLight, ProductsThatMayBeRoundedAreHeldAgainstTf32) {
   EXPECT_DOUBLE_EQ(floor_of({.flops = 1e12, .tf32 = true}, peaks).seconds, 1e-2);
+  EXPECT_DOUBLE_EQ(floor_of({.flops = 1e12, .half = true}, peaks).seconds, 5e-3);
 }
 
 TEST(SpeedOfLight, TheHardFloorCreditsWhatTheL2Holds) {

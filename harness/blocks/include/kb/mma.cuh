@@ -151,18 +151,26 @@ __device__ void load_matrices(unsigned (&r)[4], const void* row) {
 #endif
 }
 
-// Four warps, a warpgroup, multiply a 64 x 8 matrix in registers, 16 rows in each warp's fragments,
-// with an 8 x 128 matrix in shared memory. The latter is stored by columns of 32 floats of k; its
-// groups of 4 floats are permuted, so that no two of 8 columns meet in a bank.
+// Four warps, a warpgroup, multiply a matrix of 64 rows with one of 128 or 256 columns in shared
+// memory. Of floats the left one is in registers, 16 rows in each warp's fragments; of halves it is
+// in shared memory, too.
+//
+// A tile in shared memory starts at a multiple of 1024 bytes and has rows of 128 bytes. The groups
+// of 16 bytes of a row are permuted, so that no two of 8 rows meet in a bank.
 
-/// Place of element (column, k) among the floats of a tile of 32 floats of k. The tile starts at a
-/// multiple of 1024 bytes.
-__device__ inline int swizzled(int column, int k) {
-  return column * 32 + ((k / 4 ^ column % 8) * 4 | k % 4);
+/// Where element `at` of a row is, counted in elements from the start of the tile.
+template <class T>
+__device__ int swizzled(int row, int at) {
+  constexpr int group = 16 / sizeof(T);
+  return row * 8 * group + ((at / group ^ row % 8) * group | at % group);
 }
 
-/// What d[4 j ... 4 j + 3] is to the 8 columns from 8 j on, is d[0..3] to mma().
-using WarpgroupSums = float[64];
+/// Where an element of an operand of halves is in a tile of 64 k. A row is 64 k of one line; or, if
+/// neighbours in memory follow lines, 64 lines of one k, and the next 64 lines come after all k.
+template <class T, bool along_k>
+__device__ int swizzled_half(int line, int k) {
+  return along_k ? swizzled<T>(line, k) : swizzled<T>(line / 64 * 64 + k, line % 64);
+}
 
 /// Comes before the first of several wgmma() and after writes to their registers.
 __device__ inline void wgmma_begin() {
@@ -171,57 +179,146 @@ __device__ inline void wgmma_begin() {
 #endif
 }
 
-/// Waits for all products of this warpgroup; no register of theirs may be read before.
-__device__ inline void wgmma_end(WarpgroupSums& d) {
+/// Makes the wgmma() since the last call a group.
+__device__ inline void wgmma_end() {
 #ifdef KB_HAS_WGMMA
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-  for (float& value : d) asm volatile("" : "+f"(value)::"memory");
 #endif
 }
 
-/// d = a * b, or d += a * b, by a warpgroup in TF32. Returns before it is done.
-/// @param a  each warp's fragment: 16 rows, 8 floats of k
-/// @param tile  128 columns of 32 floats of k, swizzled
-/// @param k  the first of 8: 0, 8, 16 or 24
-__device__ inline void wgmma(WarpgroupSums& d, const unsigned (&a)[4], const float* tile, int k,
-                             bool accumulate) {
+/// Waits until at most `pending` groups of this warpgroup are under way. Their sums may be read
+/// only when none is.
+template <int pending = 0, int count>
+__device__ void wgmma_wait(float (&d)[count]) {
 #ifdef KB_HAS_WGMMA
-  // Start in units of 16 bytes; 1 (unused with this swizzle); 1024 bytes from 8 columns to the
-  // next 8; swizzle of 128 bytes.
-  const auto start = static_cast<unsigned>(__cvta_generic_to_shared(tile)) + k * 4;
-  const uint64_t matrix = uint64_t{(start & 0x3ffff) >> 4} | uint64_t{1} << 16 |
-                          uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62;
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+  if constexpr (pending == 0) {
+#pragma unroll
+    for (float& value : d) asm volatile("" : "+f"(value)::"memory");
+  }
+#else
+  (void)d;
+#endif
+}
+
+#ifdef KB_HAS_WGMMA
+/// What tells wgmma where an operand in shared memory is: start and strides in units of 16 bytes,
+/// rows of 128 bytes that are permuted. From 8 rows to the next 8 it is 1024 bytes; `leading`
+/// counts the bytes to the next 64 lines where rows are lines of one k, and is 16 otherwise.
+__device__ inline uint64_t wgmma_operand(const void* start, unsigned leading) {
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(start));
+  return uint64_t{(place & 0x3ffff) >> 4} | uint64_t{leading >> 4} << 16 |
+         uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62;
+}
+
 #define KB_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define KB_D16(i) KB_D4(i), KB_D4(i + 4), KB_D4(i + 8), KB_D4(i + 12)
+#define KB_D64(i) KB_D16(i), KB_D16(i + 16), KB_D16(i + 32), KB_D16(i + 48)
+#define KB_0_TO_63                                           \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"   \
+  "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29," \
+  "%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43," \
+  "%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57," \
+  "%58,%59,%60,%61,%62,%63"
+#define KB_64_TO_127                                             \
+  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,"     \
+  "%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,"     \
+  "%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,"    \
+  "%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116," \
+  "%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#endif
+
+/// d = a * b, or d += a * b, by a warpgroup in TF32. Returns before it is done. What
+/// d[4 j ... 4 j + 3] is to the 8 columns from 8 j on, is d[0..3] to mma().
+/// @param a  each warp's fragment: 16 rows, 8 floats of k
+/// @param b  128 columns of 32 floats of k, swizzled
+/// @param k  the first of 8: 0, 8, 16 or 24
+__device__ inline void wgmma(float (&d)[64], const unsigned (&a)[4], const float* b, int k,
+                             bool accumulate) {
+#ifdef KB_HAS_WGMMA
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 "
-      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
-      "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
-      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
-      "{%64,%65,%66,%67}, %68, p, 1, 1;\n}\n"
-      : KB_D16(0), KB_D16(16), KB_D16(32), KB_D16(48)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(matrix), "r"(int{accumulate}));
-#undef KB_D16
-#undef KB_D4
+      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" KB_0_TO_63
+      "}, {%64,%65,%66,%67}, %68, p, 1, 1;\n}\n"
+      : KB_D64(0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(wgmma_operand(b + k, 16)),
+        "r"(int{accumulate}));
 #else
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
   for (int j = 0; j < 16; ++j) {
     float sum[4];
     for (int i = 0; i < 4; ++i) sum[i] = accumulate ? d[4 * j + i] : 0;
-    unsigned b[2];
+    unsigned column[2];
     for (int i = 0; i < 2; ++i) {
-      b[i] = __float_as_uint(tile[swizzled(8 * j + g, k + t + 4 * i)]);
+      column[i] = __float_as_uint(b[swizzled<float>(8 * j + g, k + t + 4 * i)]);
     }
-    mma<float>(sum, a, b);
+    mma<float>(sum, a, column);
     for (int i = 0; i < 4; ++i) d[4 * j + i] = sum[i];
   }
 #endif
 }
+
+/// The same of halves, with 256 columns: d[4 j ...] for j below 32.
+/// @param a, b  64 rows and 256 columns of 64 k, as swizzled_half() says
+/// @param k  the first of 16: 0, 16, 32 or 48
+template <class T, bool a_along_k, bool b_along_k>
+__device__ void wgmma(float (&d)[128], const T* a, const T* b, int k, bool accumulate) {
+#ifdef KB_HAS_WGMMA
+  constexpr unsigned next_lines = 64 * 128;
+  const uint64_t left = wgmma_operand(a_along_k ? a + k : a + k * 64, a_along_k ? 16 : next_lines);
+  const uint64_t right = wgmma_operand(b_along_k ? b + k : b + k * 64, b_along_k ? 16 : next_lines);
+#define KB_WGMMA(type)                                                             \
+  asm volatile(                                                                    \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"                                \
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" KB_0_TO_63 \
+      "," KB_64_TO_127 "}, %128, %129, p, 1, 1, %131, %132;\n}\n"                  \
+      : KB_D64(0), KB_D64(64)                                                      \
+      : "l"(left), "l"(right), "r"(int{accumulate}), "n"(a_along_k ? 0 : 1),       \
+        "n"(b_along_k ? 0 : 1))
+  if constexpr (std::is_same_v<T, __half>) {
+    KB_WGMMA("f16");
+  } else {
+    KB_WGMMA("bf16");
+  }
+#undef KB_WGMMA
+#else
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, row = threadIdx.x / 32 % 4 * 16 + g;
+  const auto pair = [](T first, T second) {
+    if constexpr (std::is_same_v<T, __half>) {
+      return __half_as_ushort(first) | unsigned{__half_as_ushort(second)} << 16;
+    } else {
+      return __bfloat16_as_ushort(first) | unsigned{__bfloat16_as_ushort(second)} << 16;
+    }
+  };
+  unsigned left[4], right[2];
+  for (int i = 0; i < 4; ++i) {
+    const int line = row + i % 2 * 8, at = k + 2 * t + i / 2 * 8;
+    left[i] = pair(a[swizzled_half<T, a_along_k>(line, at)],
+                   a[swizzled_half<T, a_along_k>(line, at + 1)]);
+  }
+#pragma unroll
+  for (int j = 0; j < 32; ++j) {
+    float sum[4];
+    for (int i = 0; i < 4; ++i) sum[i] = accumulate ? d[4 * j + i] : 0;
+    for (int i = 0; i < 2; ++i) {
+      const int line = 8 * j + g, at = k + 2 * t + i * 8;
+      right[i] = pair(b[swizzled_half<T, b_along_k>(line, at)],
+                      b[swizzled_half<T, b_along_k>(line, at + 1)]);
+    }
+    mma<T>(sum, left, right);
+    for (int i = 0; i < 4; ++i) d[4 * j + i] = sum[i];
+  }
+#endif
+}
+
+#ifdef KB_HAS_WGMMA
+#undef KB_D4
+#undef KB_D16
+#undef KB_D64
+#undef KB_0_TO_63
+#undef KB_64_TO_127
+#endif
 
 /// Makes this thread's writes to shared memory, also finished asynchronous copies, visible to
 /// wgmma() of threads that it synchronises with afterwards.
@@ -272,7 +369,7 @@ struct Barrier {
   }
 
   /// Waits until all have arrived in this round, counted from 0. A thread that waits for a round
-  /// knows that the one before is over.
+  /// knows that the one before is over. All lanes of a warp call this together.
   __device__ void wait(int64_t round, int arrivals) {
 #ifdef KB_HAS_MBARRIER
     (void)arrivals;
@@ -284,8 +381,11 @@ struct Barrier {
         : "memory");
 #else
     const auto enough = static_cast<unsigned long long>(round + 1) * arrivals;
-    while (atomicAdd(&state, 0ull) < enough) __nanosleep(100);
-    __threadfence_block();
+    if (threadIdx.x % 32 == 0) {
+      while (atomicAdd(&state, 0ull) < enough) __nanosleep(100);
+      __threadfence_block();
+    }
+    __syncwarp();
 #endif
   }
 

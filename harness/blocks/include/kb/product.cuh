@@ -19,10 +19,15 @@ enum class Arithmetic {
   plain,   ///< fmaf, also for halves: for devices without TF32
 };
 
+/// Which elements of both operands, and so of their product, are zero: none in particular, or those
+/// below or above the diagonal.
+enum class Triangle { none, upper, lower };
+
 /// Sizes of a product: a is [rows, depth], b is [depth, columns], c is [rows, columns], each
-/// `batches` times.
+/// `batches` times. Of triangular matrices only what is not zero is multiplied.
 struct ProductShape {
   int64_t rows, columns, depth, batches = 1;
+  Triangle triangle = Triangle::none;
 };
 
 /// Where an element of an operand is, and how many of its neighbours exist, itself included. None
@@ -81,6 +86,24 @@ Matrix<T, true> right_transposed(const T* b, const ProductShape& s, int64_t stri
   return {b, s.columns, s.depth, stride, batch_stride};
 }
 
+// The same where rows and matrices follow one another without a gap.
+template <class T>
+Matrix<T, true> left(const T* a, const ProductShape& s) {
+  return left(a, s, s.depth, s.rows * s.depth);
+}
+template <class T>
+Matrix<T, false> left_transposed(const T* a, const ProductShape& s) {
+  return left_transposed(a, s, s.rows, s.depth * s.rows);
+}
+template <class T>
+Matrix<T, false> right(const T* b, const ProductShape& s) {
+  return right(b, s, s.columns, s.depth * s.columns);
+}
+template <class T>
+Matrix<T, true> right_transposed(const T* b, const ProductShape& s) {
+  return right_transposed(b, s, s.depth, s.columns * s.depth);
+}
+
 /// The functor that leaves a result as it is.
 struct AsIs {
   __device__ float operator()(float value, int64_t, int64_t, int64_t) const { return value; }
@@ -113,6 +136,12 @@ struct Store {
     }
   }
 };
+
+/// The result, [rows, columns] without gaps.
+template <class T, class F = AsIs>
+Store<T, F> store(T* c, const ProductShape& s, F f = {}) {
+  return {c, s.columns, s.rows * s.columns, f};
+}
 
 // ---------------------------------------------------------------------------------------------
 // Tiles of operands in shared memory
@@ -236,17 +265,136 @@ struct TileWalk {
   }
 };
 
-/// Where elements of a tile are in shared memory if it is stored as its operand is.
-template <class T, int lines, int depth, bool along_k>
-struct PlainPlace {
-  __device__ int operator()(int line, int k) const {
-    return OperandTile<T, lines, depth, along_k>::place(line, k);
+// How a block's threads share the copying of a tile, in groups of 16 bytes or in single elements,
+// and where it is in shared memory.
+
+/// The tile is stored as its operand is.
+template <class Operand, int lines_, int depth_, int threads_>
+struct PlainLayout {
+  using T = typename Operand::Element;
+  static constexpr int lines = lines_, depth = depth_, threads = threads_;
+  template <int width>
+  using Walk = TileWalk<Operand::along_k, lines, depth, threads, width>;
+  template <int width>
+  __device__ static int place(int line, int k) {
+    return OperandTile<T, lines, depth, Operand::along_k>::place(line, k);
   }
 };
 
-/// The places that wgmma() expects.
-struct SwizzledPlace {
-  __device__ int operator()(int line, int k) const { return swizzled(line, k); }
+/// What wgmma() expects of halves.
+template <class Operand, int lines_, int threads_>
+struct HalfLayout {
+  using T = typename Operand::Element;
+  static constexpr int lines = lines_, depth = 64, threads = threads_;
+  template <int width>
+  using Walk = TileWalk<Operand::along_k, lines, depth, threads, width>;
+  template <int width>
+  __device__ static int place(int line, int k) {
+    return swizzled_half<T, Operand::along_k>(line, k);
+  }
+};
+
+/// What wgmma() expects of floats, 128 lines of 32 k. A thread copies groups of 4 k of a line, so
+/// that it can split them without waiting for others. If neighbours in memory follow lines, it
+/// copies 4 lines of one k at a time; four of these, a block, stand in the places of the groups of
+/// these lines, until split() transposes them.
+template <class Operand, int threads_>
+struct SplitLayout {
+  static constexpr bool along_k = Operand::along_k;
+  static constexpr int lines = 128, depth = 32, threads = threads_;
+
+  template <int width>
+  struct Walk {
+    static constexpr bool blocks = !along_k && width == 4;
+    static constexpr int line_step = along_k ? threads / 8 : blocks ? threads / 8 * 4 : lines;
+    static constexpr int k_step = along_k || blocks ? depth : threads / lines * 4;
+    static constexpr int unroll = width == 1 ? 1 : lines / line_step;
+    __device__ static int first_line(int thread) {
+      return along_k ? thread / 8 : blocks ? thread / 8 * 4 : thread % lines;
+    }
+    __device__ static int first_k(int thread) {
+      return along_k || blocks ? thread % 8 * 4 : thread / lines * 4;
+    }
+    __device__ static int first_near(int thread) {
+      return along_k ? first_k(thread) : first_line(thread);
+    }
+    __device__ static int first_far(int thread) {
+      return along_k ? first_line(thread) : first_k(thread);
+    }
+    /// Calls f(line, k) for the groups, or blocks, of a thread; the first is so many away.
+    template <class F>
+    __device__ static void for_each_group(F f) {
+#pragma unroll unroll
+      for (int line = 0; line < lines; line += line_step) {
+#pragma unroll unroll
+        for (int k = 0; k < depth; k += k_step) f(line, k);
+      }
+    }
+    /// As that of TileWalk.
+    template <class F>
+    __device__ static void for_each(int thread, F f) {
+      for_each_group([&](int line, int k) {
+#pragma unroll
+        for (int i = 0; i < (along_k && width == 4 ? 1 : 4); ++i) {
+          // Lanes whose lines differ by 8 take turns, or they would meet in a bank.
+          const int at = k + (along_k || blocks ? i : (i + thread / 8) % 4);
+          f(first_line(thread) + line, first_k(thread) + at, along_k ? line : at,
+            along_k ? at : line);
+        }
+      });
+    }
+  };
+
+  template <int width>
+  __device__ static int place(int line, int k) {
+    return !along_k && width == 4 ? swizzled<float>(line + k % 4, k - k % 4)
+                                  : swizzled<float>(line, k);
+  }
+
+  /// Splits what a thread has copied into two TF32 parts; or rounds it, if one will do.
+  template <Arithmetic arithmetic>
+  __device__ static void split(float* high, float* low, int thread, bool in_vectors) {
+    constexpr bool parts = arithmetic == Arithmetic::tf32x3;
+    using Group = Vector<float, 4>;
+    const auto load = [&](int line, int k) {
+      return *reinterpret_cast<const Group*>(high + swizzled<float>(line, k));
+    };
+    const auto store = [&](int line, int k, Group first, bool moved) {
+      Group second;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        unsigned bits = __float_as_uint(first.at[i]), cut, rest;
+        split_tf32(bits, cut, rest);
+        second.at[i] = __uint_as_float(rest);
+        if constexpr (!parts) first.at[i] = __uint_as_float(round_tf32(bits));
+      }
+      // wgmma ignores the bits that a high part should not have.
+      const int at = swizzled<float>(line, k);
+      if (!parts || moved) *reinterpret_cast<Group*>(high + at) = first;
+      if (parts) *reinterpret_cast<Group*>(low + at) = second;
+    };
+    if (!along_k && in_vectors) {
+      using Blocks = Walk<4>;
+      Blocks::for_each_group([&](int from_line, int from_k) {
+        const int line = Blocks::first_line(thread) + from_line;
+        const int k = Blocks::first_k(thread) + from_k;
+        Group x[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) x[i] = load(line + i, k);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          store(line + i, k, {{x[0].at[i], x[1].at[i], x[2].at[i], x[3].at[i]}}, true);
+        }
+      });
+    } else {
+      using Groups = Walk<along_k ? 4 : 1>;
+      Groups::for_each_group([&](int from_line, int from_k) {
+        const int line = Groups::first_line(thread) + from_line;
+        const int k = Groups::first_k(thread) + from_k;
+        store(line, k, load(line, k), false);
+      });
+    }
+  }
 };
 
 template <class Operand>
@@ -255,20 +403,19 @@ template <class T, bool along_k>
 struct IsMatrix<Matrix<T, along_k>> : std::true_type {};
 
 /// One thread's part of copying an operand, tile after tile along k.
-template <class Operand, int lines, int depth, int threads, class Place>
+template <class Operand, class Layout>
 class TileCopier {
  public:
   using T = typename Operand::Element;
   static constexpr bool along_k = Operand::along_k, affine = IsMatrix<Operand>::value;
-  // Groups across lines cannot be swizzled as they are.
-  static constexpr bool may_use_vectors = along_k || !std::is_same_v<Place, SwizzledPlace>;
-  using Vectors = TileWalk<along_k, lines, depth, threads, 16 / sizeof(T)>;
-  using Elements = TileWalk<along_k, lines, depth, threads, 1>;
+  static constexpr int lines = Layout::lines, depth = Layout::depth, wide = 16 / sizeof(T);
+  using Vectors = typename Layout::template Walk<wide>;
+  using Elements = typename Layout::template Walk<1>;
 
   __device__ TileCopier(const Operand& operand, int thread, int64_t batch, int64_t line, int64_t k)
       : operand_(operand),
         thread_(thread),
-        in_vectors_(may_use_vectors && operand.in_vectors()),
+        in_vectors_(operand.in_vectors()),
         batch_(batch),
         line_(line),
         k_(k) {
@@ -293,37 +440,36 @@ class TileCopier {
       visit([&](int line, int k, int n, int m, auto width) {
         const int near_left = along_k ? k_left - k : lines_left_ - line;
         const bool exists = along_k ? line < lines_left_ : k < k_left;
-        if (n != moved) from += (n - moved) * operand_.stride;
+        from += (n - moved) * operand_.stride;
         moved = n;
         const Source<T> source = {from + m, exists ? near_left : 0};
-        start(tile + Place{}(line, k), source, width);
+        start(tile + Layout::template place<decltype(width)::value>(line, k), source, width);
       });
       from_ += along_k ? depth : depth * operand_.stride;
     } else {
       visit([&](int line, int k, int, int, auto width) {
-        start(tile + Place{}(line, k), operand_(batch_, line_ + line, k_ + k), width);
+        start(tile + Layout::template place<decltype(width)::value>(line, k),
+              operand_(batch_, line_ + line, k_ + k), width);
       });
     }
     k_ += depth;
   }
 
+ private:
   /// Calls f(line, k, n, m, width) for all that this thread copies; width is a constant.
   template <class F>
   __device__ void visit(F f) const {
-    if constexpr (may_use_vectors) {
-      if (in_vectors_) {
-        Vectors::for_each(thread_, [&](int line, int k, int n, int m) {
-          f(line, k, n, m, std::integral_constant<int, 16 / sizeof(T)>{});
-        });
-        return;
-      }
+    if (in_vectors_) {
+      Vectors::for_each(thread_, [&](int line, int k, int n, int m) {
+        f(line, k, n, m, std::integral_constant<int, wide>{});
+      });
+    } else {
+      Elements::for_each(thread_, [&](int line, int k, int n, int m) {
+        f(line, k, n, m, std::integral_constant<int, 1>{});
+      });
     }
-    Elements::for_each(thread_, [&](int line, int k, int n, int m) {
-      f(line, k, n, m, std::integral_constant<int, 1>{});
-    });
   }
 
- private:
   template <class Width>
   __device__ static void start(T* to, const Source<T>& source, Width) {
     if constexpr (Width::value == 1) {
@@ -348,34 +494,44 @@ class TileCopier {
 /// A product in tiles. Blocks may share a tile: each takes a part of the depth.
 struct ProductGrid {
   int64_t rows, columns, depth;
-  int64_t tiles_down, tiles_across;
-  int64_t parts, part_depth;  ///< part_depth is a multiple of a tile's depth
+  unsigned tiles_down, tiles_across;
+  unsigned parts;
+  unsigned tiles;      ///< of all matrices and parts
+  int64_t part_depth;  ///< a multiple of a tile's depth
+  Triangle triangle;
 };
 
-/// What one block computes.
+/// A tile, or a part of one.
 struct ProductTile {
   int64_t batch, result;  ///< result counts (batch, part)
   int64_t row, column, k, k_end;
 };
 
-/// Blocks that run at the same time take tiles next to one another, 8 rows of tiles at a time, and
-/// find their operands in the L2 cache.
-template <int tile_rows, int tile_columns>
-__device__ ProductTile this_tile(const ProductGrid& grid) {
-  constexpr int64_t group = 8;
-  const int64_t tiles = grid.tiles_down * grid.tiles_across;
-  const int64_t result = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-  const int64_t first = tile / (group * grid.tiles_across) * group;
-  const int64_t height = grid.tiles_down - first < group ? grid.tiles_down - first : group;
-  const int64_t within = tile - first * grid.tiles_across;
-  const int64_t part = result % grid.parts, k = part * grid.part_depth;
-  const int64_t k_end = k + grid.part_depth < grid.depth ? k + grid.part_depth : grid.depth;
-  return {result / grid.parts,
-          result,
-          (first + within % height) * tile_rows,
-          within / height * tile_columns,
-          k,
-          k_end};
+/// The tile of a number. Neighbours in number are next to one another, 8 rows of tiles at a time,
+/// so that blocks that run together find their operands in the L2 cache. Tiles of a triangle come
+/// in an order in which the deepest are early.
+template <class Tile>
+__device__ ProductTile tile_of(const ProductGrid& grid, unsigned number) {
+  constexpr unsigned group = 8;
+  if (grid.triangle == Triangle::lower) number = grid.tiles - 1 - number;
+  const unsigned tiles = grid.tiles_down * grid.tiles_across;
+  const unsigned result = number / tiles, tile = number % tiles;
+  const unsigned first = tile / (group * grid.tiles_across) * group;
+  const unsigned height = grid.tiles_down - first < group ? grid.tiles_down - first : group;
+  const unsigned within = tile - first * grid.tiles_across;
+  const int64_t row = int64_t{first + within % height} * Tile::rows;
+  const int64_t column = int64_t{within / height} * Tile::columns;
+  int64_t k = result % grid.parts * grid.part_depth;
+  int64_t k_end = k + grid.part_depth < grid.depth ? k + grid.part_depth : grid.depth;
+  if (grid.triangle != Triangle::none) {
+    // a[row, k] * b[k, column] is zero unless row <= k <= column, or row >= k >= column.
+    const bool upper = grid.triangle == Triangle::upper;
+    const int64_t from = (upper ? row : column) / Tile::depth * Tile::depth;
+    const int64_t to = upper ? column + Tile::columns : row + Tile::rows;
+    k = k < from ? from : k;
+    k_end = k_end < to ? k_end : to;
+  }
+  return {result / grid.parts, result, row, column, k, k_end};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -510,12 +666,12 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   float4* const shared_sums = reinterpret_cast<float4*>(b_tiles + stages * BTile::size) + thread;
 
-  const ProductTile tile = this_tile<Tile::rows, Tile::columns>(grid);
+  const ProductTile tile = tile_of<Tile>(grid, blockIdx.x);
   const int64_t slices = (tile.k_end - tile.k + depth - 1) / depth;
-  TileCopier<A, Tile::rows, depth, threads, PlainPlace<T, Tile::rows, depth, A::along_k>> copy_a(
-      a, thread, tile.batch, tile.row, tile.k);
-  TileCopier<B, Tile::columns, depth, threads, PlainPlace<T, Tile::columns, depth, B::along_k>>
-      copy_b(b, thread, tile.batch, tile.column, tile.k);
+  TileCopier<A, PlainLayout<A, Tile::rows, depth, threads>> copy_a(a, thread, tile.batch, tile.row,
+                                                                   tile.k);
+  TileCopier<B, PlainLayout<B, Tile::columns, depth, threads>> copy_b(b, thread, tile.batch,
+                                                                      tile.column, tile.k);
   const auto copy = [&](int64_t slice) {
     if (slice < slices) {
       const int stage = static_cast<int>(slice % stages);
@@ -598,182 +754,288 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
 // ---------------------------------------------------------------------------------------------
 // Products by warpgroups
 
-/// How three warpgroups compute a tile of 128 x 128 of floats with wgmma: two multiply 64 lines
-/// each of one operand, in registers, with 128 lines of the other, in shared memory; one copies and
-/// splits the latter. wgmma wants lines of k there: the operand that is stored so is taken, the
-/// left one if both are, and otherwise the left one is transposed element by element.
-/// @tparam cut_high  whether the high parts are cut off in shared memory, too, rather than by wgmma
-template <int stages_, int promotion_ = 64, bool cut_high_ = false>
-struct WarpgroupTiles {
+/// Two warpgroups multiply; one or two more copy for them. Blocks stay and compute tile after tile,
+/// so that copies for the next go on while one is stored.
+template <int stages_, int copying_>
+struct WarpgroupRoles {
   static constexpr bool warpgroups = true;
-  static constexpr int rows = 128, columns = 128, depth = 32;
-  static constexpr int stages = stages_, promotion = promotion_;
-  static constexpr bool cut_high = cut_high_;
-  static constexpr int threads = 384, copying = 128, multiplying = 256;
+  static constexpr int stages = stages_, copying = copying_, multiplying = 256;
+  static constexpr int threads = multiplying + copying;
   static constexpr int blocks_per_multiprocessor = 1;
-  static constexpr int shared_size = 128 * depth;  // floats of the operand in shared memory
-  static_assert(promotion % depth == 0, "sums are promoted after whole slices");
-  static_assert(stages >= 3, "a slice is split while others arrive");
-
-  template <class A, class B>
-  static constexpr bool left_in_shared = A::along_k || !B::along_k;
-  template <class A, class B>
-  using InRegisters =
-      OperandTile<float, 128, depth, (left_in_shared<A, B> ? B::along_k : A::along_k)>;
-  template <class A, class B>
-  static constexpr int shared_bytes = stages*(2 * shared_size + InRegisters<A, B>::size) * 4 +
-                                      2 * stages * sizeof(Barrier);
+  static_assert(copying == 128 || copying == 256, "threads copy as whole warpgroups");
+  static constexpr int copying_registers = copying == 128 ? 72 : 64;
+  static constexpr int multiplying_registers = copying == 128 ? 216 : 192;
+  /// A slice is handed over so many copies after its own was started.
+  static constexpr int late = stages - 1;
 };
+
+/// How warpgroups multiply floats in tiles of 128 x 128 with wgmma: 64 rows of the left operand
+/// each, from registers, with the right one, which is split in shared memory as it arrives.
+template <int stages, int promotion_ = 64, int copying = 256>
+struct WarpgroupTiles : WarpgroupRoles<stages, copying> {
+  static constexpr int rows = 128, columns = 128, depth = 32, promotion = promotion_;
+  static constexpr int right_size = columns * depth;  ///< floats
+  static_assert(promotion % depth == 0, "sums are promoted after whole slices");
+
+  template <class A>
+  using Left = OperandTile<float, rows, depth, A::along_k>;
+  template <class A, class B>
+  static constexpr int shared_bytes = stages*((2 * right_size + Left<A>::size) * 4 +
+                                              2 * sizeof(Barrier));
+};
+
+/// How warpgroups multiply halves in tiles of 128 x 256 with wgmma, both operands in shared memory.
+/// One warpgroup copies: with two, a block would start with fewer registers than a wgmma names.
+template <int stages>
+struct HalfWarpgroupTiles : WarpgroupRoles<stages, 128> {
+  static constexpr int rows = 128, columns = 256, depth = 64;
+  template <class A, class B>
+  static constexpr int shared_bytes = stages*((rows + columns) * depth * 2 + 2 * sizeof(Barrier));
+};
+
+/// Stages in shared memory, through which slices pass in turn; n counts the slices of a block.
+template <class Tile>
+struct Ring {
+  static constexpr int stages = Tile::stages;
+  static constexpr int full_arrivals = Tile::copying, empty_arrivals = Tile::multiplying / 32;
+  Barrier full[stages], empty[stages];
+
+  /// All threads of the block call this.
+  __device__ void init() {
+    if (threadIdx.x == 0) {
+      for (int stage = 0; stage < stages; ++stage) {
+        full[stage].init(full_arrivals);
+        empty[stage].init(empty_arrivals);
+      }
+    }
+    __syncthreads();
+  }
+  /// Those that copy wait for a free stage and, later, hand over what is in it.
+  __device__ void wait_empty(unsigned n) {
+    if (n >= stages) empty[n % stages].wait(n / stages - 1, empty_arrivals);
+  }
+  __device__ void fill(unsigned n) {
+    publish_to_wgmma();
+    full[n % stages].arrive();
+  }
+  /// Those that multiply wait for it and, later, give back the stage.
+  __device__ void wait_full(unsigned n) { full[n % stages].wait(n / stages, full_arrivals); }
+  __device__ void release(unsigned n) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) empty[n % stages].arrive();
+  }
+};
+
+/// What the threads that copy do: slice after slice of all tiles of this block.
+/// @param copiers  a functor that makes that of a tile, which copies its next slice to a stage
+/// @param finish  called with a stage whose copies of this thread have arrived
+template <class Tile, class Copiers, class Finish>
+__device__ void copy_slices(const ProductGrid& grid, Ring<Tile>& ring, Copiers copiers,
+                            Finish finish) {
+  constexpr unsigned late = Tile::late;
+  unsigned n = 0;
+  const auto hand_over = [&] {
+    if (n >= late) {
+      __pipeline_wait_prior(late - 1);
+      finish((n - late) % Tile::stages);
+      ring.fill(n - late);
+    }
+  };
+  for (unsigned number = blockIdx.x; number < grid.tiles; number += gridDim.x) {
+    const ProductTile tile = tile_of<Tile>(grid, number);
+    auto copier = copiers(tile);
+#pragma unroll 1
+    for (int64_t k = tile.k; k < tile.k_end; k += Tile::depth, ++n) {
+      hand_over();
+      ring.wait_empty(n);
+      copier(n % Tile::stages);
+      __pipeline_commit();
+    }
+  }
+#pragma unroll 1
+  for (const unsigned end = n + late; n < end; ++n) {
+    hand_over();
+    __pipeline_commit();  // an empty one, as their number says which slice has arrived
+  }
+}
+
+/// Stores what a warp has of a tile, in fragments of 16 rows x 8 columns, from `row` on.
+template <int count, class Result>
+__device__ void store_fragments(const ProductGrid& grid, const ProductTile& tile, int warp_row,
+                                const float (&sums)[count], const Result& store) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int64_t row = tile.row + warp_row + 8 * i + lane / 4;
+#pragma unroll
+    for (int j = 0; j < count / 4; ++j) {
+      const int64_t column = tile.column + 8 * j + lane % 4 * 2;
+      const float pair[] = {sums[4 * j + 2 * i], sums[4 * j + 2 * i + 1]};
+      if (row < grid.rows && column < grid.columns) {
+        store(tile.result, row, column, pair, grid.columns - column);
+      }
+    }
+  }
+}
 
 template <class Tile, Arithmetic arithmetic, class A, class B, class Result>
 __global__ void __launch_bounds__(Tile::threads, 1)
     multiply_by_warpgroups(ProductGrid grid, A a, B b, Result store) {
   static_assert(std::is_same_v<typename A::Element, float>, "TF32 is for floats");
+  static_assert(std::is_same_v<typename B::Element, float>, "TF32 is for floats");
   static_assert(arithmetic != Arithmetic::plain, "wgmma computes in TF32");
-  constexpr int depth = Tile::depth, stages = Tile::stages;
+  constexpr int depth = Tile::depth;
   constexpr bool split = arithmetic == Arithmetic::tf32x3;
-  constexpr bool left_in_shared = Tile::template left_in_shared<A, B>;
-  using RegisterTile = typename Tile::template InRegisters<A, B>;
+  using Left = typename Tile::template Left<A>;
+  using RightLayout = SplitLayout<B, Tile::copying>;
   float* const high_tiles = reinterpret_cast<float*>(dynamic_shared());
-  float* const low_tiles = high_tiles + stages * Tile::shared_size;
-  float* const register_tiles = low_tiles + stages * Tile::shared_size;
-  auto* const full = reinterpret_cast<Barrier*>(register_tiles + stages * RegisterTile::size);
-  auto* const empty = full + stages;
-  constexpr int full_arrivals = Tile::copying, empty_arrivals = Tile::multiplying / 32;
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  if (thread == 0) {
-    for (int stage = 0; stage < stages; ++stage) {
-      full[stage].init(full_arrivals);
-      empty[stage].init(empty_arrivals);
+  float* const low_tiles = high_tiles + Tile::stages * Tile::right_size;
+  float* const left_tiles = low_tiles + Tile::stages * Tile::right_size;
+  auto& ring = *reinterpret_cast<Ring<Tile>*>(left_tiles + Tile::stages * Left::size);
+  ring.init();
+
+  if (threadIdx.x >= Tile::multiplying) {
+    give_registers<Tile::copying_registers>();
+    const int thread = threadIdx.x - Tile::multiplying;
+    const auto copiers = [&](const ProductTile& tile) {
+      using CopyA = TileCopier<A, PlainLayout<A, Tile::rows, depth, Tile::copying>>;
+      using CopyB = TileCopier<B, RightLayout>;
+      return [=, copy_a = CopyA(a, thread, tile.batch, tile.row, tile.k),
+              copy_b = CopyB(b, thread, tile.batch, tile.column, tile.k)](int stage) mutable {
+        copy_a.copy(left_tiles + stage * Left::size);
+        copy_b.copy(high_tiles + stage * Tile::right_size);
+      };
+    };
+    const bool in_vectors = b.in_vectors();
+    copy_slices(grid, ring, copiers, [&](int stage) {
+      const int from = stage * Tile::right_size;
+      RightLayout::template split<arithmetic>(high_tiles + from, low_tiles + from, thread,
+                                              in_vectors);
+    });
+  } else {
+    take_registers<Tile::multiplying_registers>();
+    const int row = static_cast<int>(threadIdx.x / 32) * 16;
+    constexpr unsigned slices_each = Tile::promotion / depth;
+    unsigned n = 0;
+    for (unsigned number = blockIdx.x; number < grid.tiles; number += gridDim.x) {
+      const ProductTile tile = tile_of<Tile>(grid, number);
+      float sums[64], promoted_sums[64];
+#pragma unroll
+      for (int i = 0; i < 64; ++i) promoted_sums[i] = sums[i] = 0;
+      unsigned slice = 0;
+#pragma unroll 1
+      for (int64_t k = tile.k; k < tile.k_end; k += depth, ++n, ++slice) {
+        const int stage = n % Tile::stages;
+        const float* const high = high_tiles + stage * Tile::right_size;
+        const float* const low = low_tiles + stage * Tile::right_size;
+        ring.wait_full(n);
+        unsigned x[depth / 8][4], x_low[depth / 8][4];
+#pragma unroll
+        for (int i = 0; i < depth / 8; ++i) {
+          Left::load_left(left_tiles + stage * Left::size, row, 8 * i, x[i]);
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            if constexpr (split) split_tf32(x[i][e], x[i][e], x_low[i][e]);
+            if constexpr (!split) x[i][e] = round_tf32(x[i][e]);
+          }
+        }
+        const bool anew = slice % slices_each == 0;
+        wgmma_begin();
+#pragma unroll
+        for (int i = 0; i < depth / 8; ++i) {
+          if constexpr (split) {
+            wgmma(sums, x_low[i], high, 8 * i, !anew || i > 0);
+            wgmma(sums, x[i], low, 8 * i, true);
+          }
+          wgmma(sums, x[i], high, 8 * i, split || !anew || i > 0);
+        }
+        wgmma_end();
+        wgmma_wait(sums);
+        ring.release(n);
+        if (slice % slices_each == slices_each - 1 || k + depth >= tile.k_end) {
+#pragma unroll
+          for (int i = 0; i < 64; ++i) promoted_sums[i] += sums[i];
+        }
+      }
+      store_fragments(grid, tile, row, promoted_sums, store);
     }
   }
-  __syncthreads();
+}
 
-  const ProductTile tile = this_tile<Tile::rows, Tile::columns>(grid);
-  const int64_t slices = (tile.k_end - tile.k + depth - 1) / depth;
-  if (thread >= Tile::multiplying) {
-    give_registers<56>();
-    const int copier = thread - Tile::multiplying;
-    const auto work = [&](const auto& in_registers, const auto& in_shared, int64_t register_line,
-                          int64_t shared_line) {
-      using Registers = std::decay_t<decltype(in_registers)>;
-      using Shared = std::decay_t<decltype(in_shared)>;
-      constexpr int late = stages - 2;  // so many slices after its copy starts, a slice is split
-      TileCopier<Registers, 128, depth, Tile::copying,
-                 PlainPlace<float, 128, depth, Registers::along_k>>
-          copy_to_registers(in_registers, copier, tile.batch, register_line, tile.k);
-      TileCopier<Shared, 128, depth, Tile::copying, SwizzledPlace> copy_to_shared(
-          in_shared, copier, tile.batch, shared_line, tile.k);
-#pragma unroll 1
-      for (int64_t slice = 0; slice < slices + late; ++slice) {
-        if (slice < slices) {
-          const int stage = static_cast<int>(slice % stages);
-          if (slice >= stages) empty[stage].wait(slice / stages - 1, empty_arrivals);
-          copy_to_registers.copy(register_tiles + stage * RegisterTile::size);
-          copy_to_shared.copy(high_tiles + stage * Tile::shared_size);
-        }
-        __pipeline_commit();
-        if (slice >= late) {
-          // What this thread has copied has arrived, and only this thread splits it.
-          __pipeline_wait_prior(late);
-          const int stage = static_cast<int>((slice - late) % stages);
-          float* const high = high_tiles + stage * Tile::shared_size;
-          float* const low = low_tiles + stage * Tile::shared_size;
-          copy_to_shared.visit([&](int line, int k, int, int, auto width) {
-            using Values = Vector<float, decltype(width)::value>;
-            auto& place = *reinterpret_cast<Values*>(high + swizzled(line, k));
-            Values first = place, second;
-#pragma unroll
-            for (int i = 0; i < decltype(width)::value; ++i) {
-              unsigned bits = __float_as_uint(first.at[i]), rest = 0;
-              if constexpr (split) split_tf32(bits, bits, rest);
-              if constexpr (!split) bits = round_tf32(bits);
-              first.at[i] = __uint_as_float(bits);
-              second.at[i] = __uint_as_float(rest);
-            }
-            if constexpr (!split || Tile::cut_high) place = first;
-            if constexpr (split) *reinterpret_cast<Values*>(low + swizzled(line, k)) = second;
-          });
-          publish_to_wgmma();
-          full[stage].arrive();
-        }
-      }
+template <class Tile, class A, class B, class Result>
+__global__ void __launch_bounds__(Tile::threads, 1)
+    multiply_halves_by_warpgroups(ProductGrid grid, A a, B b, Result store) {
+  using T = typename A::Element;
+  static_assert(sizeof(T) == 2 && std::is_same_v<T, typename B::Element>, "halves of one type");
+  constexpr int depth = Tile::depth;
+  constexpr int left_size = Tile::rows * depth, right_size = Tile::columns * depth;
+  T* const left_tiles = reinterpret_cast<T*>(dynamic_shared());
+  T* const right_tiles = left_tiles + Tile::stages * left_size;
+  auto& ring = *reinterpret_cast<Ring<Tile>*>(right_tiles + Tile::stages * right_size);
+  ring.init();
+
+  if (threadIdx.x >= Tile::multiplying) {
+    give_registers<Tile::copying_registers>();
+    const int thread = threadIdx.x - Tile::multiplying;
+    const auto copiers = [&](const ProductTile& tile) {
+      using CopyA = TileCopier<A, HalfLayout<A, Tile::rows, Tile::copying>>;
+      using CopyB = TileCopier<B, HalfLayout<B, Tile::columns, Tile::copying>>;
+      return [=, copy_a = CopyA(a, thread, tile.batch, tile.row, tile.k),
+              copy_b = CopyB(b, thread, tile.batch, tile.column, tile.k)](int stage) mutable {
+        copy_a.copy(left_tiles + stage * left_size);
+        copy_b.copy(right_tiles + stage * right_size);
+      };
     };
-    if constexpr (left_in_shared) {
-      work(b, a, tile.column, tile.row);
-    } else {
-      work(a, b, tile.row, tile.column);
-    }
+    copy_slices(grid, ring, copiers, [](int) {});
   } else {
-    take_registers<224>();
-    WarpgroupSums sums, promoted_sums;
-#pragma unroll
-    for (int i = 0; i < 64; ++i) promoted_sums[i] = sums[i] = 0;
-    const int line = warp * 16;
-    constexpr int slices_each = Tile::promotion / depth;
+    take_registers<Tile::multiplying_registers>();
+    const int warpgroup = threadIdx.x / 128, warp = threadIdx.x / 32;
+    unsigned n = 0;
+    for (unsigned number = blockIdx.x; number < grid.tiles; number += gridDim.x) {
+      const ProductTile tile = tile_of<Tile>(grid, number);
+      float sums[128] = {};
 #pragma unroll 1
-    for (int64_t slice = 0; slice < slices; ++slice) {
-      const int stage = static_cast<int>(slice % stages);
-      const float* const high = high_tiles + stage * Tile::shared_size;
-      const float* const low = low_tiles + stage * Tile::shared_size;
-      full[stage].wait(slice / stages, full_arrivals);
-      unsigned x[depth / 8][4], x_low[depth / 8][4];
+      for (int64_t k = tile.k; k < tile.k_end; k += depth, ++n) {
+        const int stage = n % Tile::stages;
+        const T* const left = left_tiles + stage * left_size + warpgroup * 64 * depth;
+        const T* const right = right_tiles + stage * right_size;
+        ring.wait_full(n);
+        wgmma_begin();
 #pragma unroll
-      for (int i = 0; i < depth / 8; ++i) {
-        RegisterTile::load_left(register_tiles + stage * RegisterTile::size, line, 8 * i, x[i]);
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          if constexpr (split) split_tf32(x[i][e], x[i][e], x_low[i][e]);
-          if constexpr (!split) x[i][e] = round_tf32(x[i][e]);
+        for (int i = 0; i < depth; i += 16) {
+          wgmma<T, A::along_k, B::along_k>(sums, left, right, i, true);
         }
+        // One slice stays under way, and the one before it is over.
+        wgmma_end();
+        wgmma_wait<1>(sums);
+        if (k > tile.k) ring.release(n - 1);
       }
-      const bool anew = static_cast<unsigned>(slice) % slices_each == 0;
-      wgmma_begin();
-#pragma unroll
-      for (int i = 0; i < depth / 8; ++i) {
-        if constexpr (split) {
-          wgmma(sums, x_low[i], high, 8 * i, !anew || i > 0);
-          wgmma(sums, x[i], low, 8 * i, true);
-        }
-        wgmma(sums, x[i], high, 8 * i, split || !anew || i > 0);
-      }
-      wgmma_end(sums);
-      __syncwarp();
-      if (lane == 0) empty[stage].arrive();
-      if (static_cast<unsigned>(slice) % slices_each == slices_each - 1 || slice == slices - 1) {
-#pragma unroll
-        for (int i = 0; i < 64; ++i) promoted_sums[i] += sums[i];
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int64_t register_line = line + 8 * i + lane / 4;
-#pragma unroll
-      for (int j = 0; j < 16; ++j) {
-        const int shared_line = 8 * j + lane % 4 * 2;
-        const float pair[] = {promoted_sums[4 * j + 2 * i], promoted_sums[4 * j + 2 * i + 1]};
-        if constexpr (left_in_shared) {
-          const int64_t column = tile.column + register_line, row = tile.row + shared_line;
-#pragma unroll
-          for (int e = 0; e < 2; ++e) {
-            const float one[] = {pair[e]};
-            if (row + e < grid.rows && column < grid.columns) {
-              store(tile.result, row + e, column, one, 1);
-            }
-          }
-        } else {
-          const int64_t row = tile.row + register_line, column = tile.column + shared_line;
-          if (row < grid.rows && column < grid.columns) {
-            store(tile.result, row, column, pair, grid.columns - column);
-          }
-        }
-      }
+      wgmma_wait(sums);
+      if (tile.k < tile.k_end) ring.release(n - 1);
+      store_fragments(grid, tile, warp * 16, sums, store);
     }
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Launches
+
+/// Takes a tile to its place: the result, or, if blocks share the depth, memory for the sums.
+template <class Result>
+struct ResultOrSums {
+  Result result;
+  Store<float> sums;  ///< nowhere if each tile is one block's
+
+  template <int N>
+  __device__ void operator()(int64_t batch, int64_t row, int64_t column, const float (&values)[N],
+                             int64_t count) const {
+    if (sums.c == nullptr) {
+      result(batch, row, column, values, count);
+    } else {
+      sums(batch, row, column, values, count);
+    }
+  }
+};
 
 /// One thread adds up the parts of one element, in their order.
 template <class Result>
@@ -791,20 +1053,33 @@ __global__ void add_parts(int64_t rows, int64_t columns, int64_t parts, int64_t 
   }
 }
 
+/// The multiprocessors of the device.
+inline int64_t multiprocessors() {
+  int device = 0, count = 1;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return count;
+}
+
 template <class Tile, Arithmetic arithmetic, class A, class B, class Result>
-void launch_tiles(cudaStream_t stream, int64_t batches, const ProductGrid& grid, A a, B b,
-                  Result result) {
-  const auto blocks =
-      static_cast<unsigned>(grid.tiles_down * grid.tiles_across * batches * grid.parts);
-  constexpr int bytes = Tile::template shared_bytes<A, B>;
+void launch_tiles(cudaStream_t stream, const ProductGrid& grid, A a, B b, Result result) {
+  const auto launch = [&](auto kernel, int64_t blocks) {
+    constexpr int bytes = Tile::template shared_bytes<A, B>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    kernel<<<static_cast<unsigned>(blocks), Tile::threads, bytes, stream>>>(grid, a, b, result);
+  };
   if constexpr (Tile::warpgroups) {
-    const auto kernel = multiply_by_warpgroups<Tile, arithmetic, A, B, Result>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    kernel<<<blocks, Tile::threads, bytes, stream>>>(grid, a, b, result);
+    // A block for each multiprocessor; but tiles of a triangle differ in depth, so the device hands
+    // them out one by one.
+    const int64_t most = grid.triangle == Triangle::none ? multiprocessors() : grid.tiles;
+    const int64_t blocks = grid.tiles < most ? grid.tiles : most;
+    if constexpr (sizeof(typename A::Element) == 2) {
+      launch(multiply_halves_by_warpgroups<Tile, A, B, Result>, blocks);
+    } else {
+      launch(multiply_by_warpgroups<Tile, arithmetic, A, B, Result>, blocks);
+    }
   } else {
-    const auto kernel = multiply_by_warps<Tile, arithmetic, A, B, Result>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    kernel<<<blocks, Tile::threads, bytes, stream>>>(grid, a, b, result);
+    launch(multiply_by_warps<Tile, arithmetic, A, B, Result>, grid.tiles);
   }
 }
 
@@ -812,12 +1087,9 @@ void launch_tiles(cudaStream_t stream, int64_t batches, const ProductGrid& grid,
 /// device once, with at least 256 of the depth each.
 template <class Tile>
 int64_t parts_of_depth(const ProductShape& s) {
-  int device = 0, multiprocessors = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   const int64_t tiles = (s.rows + Tile::rows - 1) / Tile::rows *
                         ((s.columns + Tile::columns - 1) / Tile::columns) * s.batches;
-  const int64_t wanted = int64_t{multiprocessors} * Tile::blocks_per_multiprocessor / tiles;
+  const int64_t wanted = multiprocessors() * Tile::blocks_per_multiprocessor / tiles;
   const int64_t most = s.depth / 256;
   return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
 }
@@ -836,28 +1108,128 @@ void launch_product(cudaStream_t stream, const ProductShape& s, A a, B b, Result
   const int64_t slices = (s.depth + Tile::depth - 1) / Tile::depth;
   const int64_t part_slices = slices > 0 ? (slices + parts - 1) / parts : 1;
   parts = slices > 0 ? (slices + part_slices - 1) / part_slices : 1;
+  const int64_t down = (s.rows + Tile::rows - 1) / Tile::rows;
+  const int64_t across = (s.columns + Tile::columns - 1) / Tile::columns;
   const ProductGrid grid = {s.rows,
                             s.columns,
                             s.depth,
-                            (s.rows + Tile::rows - 1) / Tile::rows,
-                            (s.columns + Tile::columns - 1) / Tile::columns,
-                            parts,
-                            part_slices * Tile::depth};
-  if (parts == 1) {
-    launch_tiles<Tile, arithmetic>(stream, s.batches, grid, a, b, result);
-    return;
-  }
+                            static_cast<unsigned>(down),
+                            static_cast<unsigned>(across),
+                            static_cast<unsigned>(parts),
+                            static_cast<unsigned>(down * across * parts * s.batches),
+                            part_slices * Tile::depth,
+                            s.triangle};
+  // One kernel for both, as it takes long to compile.
   const int64_t size = s.rows * s.columns, all = size * s.batches;
   void* memory = nullptr;
-  cudaMallocAsync(&memory, all * parts * sizeof(float), stream);
+  if (parts > 1) cudaMallocAsync(&memory, all * parts * sizeof(float), stream);
   const auto sums = static_cast<float*>(memory);
-  launch_tiles<Tile, arithmetic>(stream, s.batches, grid, a, b,
-                                 Store<float>{sums, s.columns, size});
+  launch_tiles<Tile, arithmetic>(stream, grid, a, b,
+                                 ResultOrSums<Result>{result, {sums, s.columns, size}});
+  if (parts == 1) return;
   constexpr int64_t threads = 256, most_blocks = 1 << 20;
   const int64_t blocks = (all + threads - 1) / threads;
   add_parts<<<static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads, 0,
               stream>>>(s.rows, s.columns, parts, s.batches, sums, result);
   cudaFreeAsync(memory, stream);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Which tiles for which device
+
+/// What this file is compiled for.
+enum class Target {
+  cpu,           ///< the CPU layer
+  without_tf32,  ///< before sm_80
+  tensor_cores,  ///< what all from sm_80 on have
+  warpgroups,    ///< sm_90a only. Without the "a" it is right, but slow.
+};
+
+#ifdef __NVCC__
+inline constexpr int architectures[] = {__CUDA_ARCH_LIST__};  // such as 900, in ascending order
+inline constexpr int oldest = architectures[0];
+inline constexpr int newest = architectures[sizeof(architectures) / sizeof(int) - 1];
+inline constexpr Target target = oldest < 800                     ? Target::without_tf32
+                                 : oldest >= 900 && newest < 1000 ? Target::warpgroups
+                                                                  : Target::tensor_cores;
+#else
+inline constexpr Target target = Target::cpu;
+#endif
+
+// How products and convolutions multiply floats, as the precision contract of the build allows: as
+// accurate as float unless PyTorch would use TF32, too. Halves are multiplied as they are.
+inline constexpr bool has_tf32 = target != Target::cpu && target != Target::without_tf32;
+#ifdef KB_CONTRACT_TF32
+inline constexpr Arithmetic product_arithmetic = has_tf32 ? Arithmetic::tf32 : Arithmetic::plain;
+#else
+inline constexpr Arithmetic product_arithmetic = has_tf32 ? Arithmetic::tf32x3 : Arithmetic::plain;
+#endif
+#ifdef KB_CONTRACT_KERNELBENCH
+inline constexpr Arithmetic convolution_arithmetic =
+    has_tf32 ? Arithmetic::tf32 : Arithmetic::plain;
+#else
+inline constexpr Arithmetic convolution_arithmetic = product_arithmetic;
+#endif
+
+/// The tiles for large products of a type of elements, and for small ones, which would leave
+/// multiprocessors without a large tile. On the CPU one small tile runs and compiles quickly.
+template <class T, Target target>
+struct ProductTiles {
+  using Large = WarpTiles<32, 32, 32, 16, 32, 2>;
+  using Small = Large;
+};
+// 64 KiB of shared memory is all there is.
+template <class T>
+struct ProductTiles<T, Target::without_tf32> {
+  using Large = WarpTiles<128, 128, 64, 32, 16, 2, 128>;
+  using Small = Large;
+};
+// At most 99 KiB, for sm_86 and sm_89.
+template <class T>
+struct ProductTiles<T, Target::tensor_cores> {
+  using Large = WarpTiles<128, 128, 64, 32, 32, 3, 128>;
+  using Small = WarpTiles<64, 64, 32, 32, 32, 3, 64, 2>;
+};
+template <>
+struct ProductTiles<float, Target::tensor_cores> {
+  using Large = WarpTiles<128, 64, 64, 32, 32, 3, 128, 2>;
+  using Small = Large;
+};
+template <class T>
+struct ProductTiles<T, Target::warpgroups> {
+  using Large = HalfWarpgroupTiles<4>;
+  using Small = WarpTiles<64, 64, 32, 32, 64, 4, 64, 2>;
+};
+template <>
+struct ProductTiles<float, Target::warpgroups> {
+  using Large = WarpgroupTiles<4>;
+  using Small = WarpTiles<64, 64, 32, 32, 32, 4, 64, 2>;
+};
+
+/// Whether tiles of a kind are small enough for a product: no more than half of one lies outside,
+/// and half of the multiprocessors have one, or a part.
+template <class Tile>
+bool fits(const ProductShape& s) {
+  const int64_t tiles = (s.rows + Tile::rows - 1) / Tile::rows *
+                        ((s.columns + Tile::columns - 1) / Tile::columns) * s.batches;
+  return 2 * s.rows > Tile::rows && 2 * s.columns > Tile::columns &&
+         2 * tiles * parts_of_depth<Tile>(s) >= multiprocessors();
+}
+
+/// Launches c = a * b with what suits the sizes and the device.
+/// @param a, b, result  as those of launch_product() above
+template <Arithmetic arithmetic = product_arithmetic, class A, class B, class Result>
+void launch_product(cudaStream_t stream, const ProductShape& s, A a, B b, Result result) {
+  using Tiles = ProductTiles<typename A::Element, target>;
+  using Large = typename Tiles::Large;
+  using Small = typename Tiles::Small;
+  if constexpr (!std::is_same_v<Large, Small>) {
+    if (s.rows > 0 && s.columns > 0 && s.batches > 0 && !fits<Large>(s)) {
+      launch_product<Small, arithmetic>(stream, s, a, b, result);
+      return;
+    }
+  }
+  launch_product<Large, arithmetic>(stream, s, a, b, result);
 }
 
 }  // namespace kb

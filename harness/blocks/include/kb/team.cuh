@@ -79,16 +79,4 @@ __device__ void store_vector(T* p, int64_t k, const Vector<T, N>& v) {
   reinterpret_cast<Vector<T, N>*>(p)[k] = v;
 }
 
-/// The j-th element of a vector as what it computes in.
-template <class T, int N>
-__device__ Compute<T> element(const Vector<T, N>& v, int j) {
-  return static_cast<Compute<T>>(v.at[j]);
-}
-
-/// The i-th element of an array as what it computes in.
-template <class T>
-__device__ Compute<T> element(const T* x, int64_t i) {
-  return static_cast<Compute<T>>(x[i]);
-}
-
 }  // namespace kb

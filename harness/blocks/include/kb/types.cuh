@@ -17,6 +17,18 @@ struct alignas(sizeof(T) * N) Vector {
   T at[N];
 };
 
+/// The j-th element of a vector as what it computes in.
+template <class T, int N>
+__device__ Compute<T> element(const Vector<T, N>& v, int j) {
+  return static_cast<Compute<T>>(v.at[j]);
+}
+
+/// The i-th element of an array as what it computes in.
+template <class T>
+__device__ Compute<T> element(const T* x, int64_t i) {
+  return static_cast<Compute<T>>(x[i]);
+}
+
 /// How many elements of each of these types one thread takes at a time: 16 bytes of the widest.
 template <class... T>
 inline constexpr int vector_width = (... && (sizeof(T) <= 1))   ? 16

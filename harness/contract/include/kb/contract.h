@@ -1,5 +1,5 @@
-// All that a task and its candidate share: fixed-width integers, the stream, named weights. Plain
-// C++17.
+// All that a task and its candidate share: fixed-width integers, the element type, the stream,
+// named weights. Plain C++17.
 #pragma once
 
 #include <array>
@@ -13,6 +13,13 @@
 // The CUDA runtime's own declaration, repeated so that a reference needs no CUDA toolkit.
 typedef struct CUstream_st* cudaStream_t;
 
+// CUDA's 16-bit types, by name only: whoever reads their elements includes <cuda_fp16.h> or
+// <cuda_bf16.h>. A candidate has the one it needs before its first line.
+#ifndef __CUDACC__
+struct __half;
+struct __nv_bfloat16;
+#endif
+
 /// Lists the fields of a task's `Sizes` so that tools can set them by name (`--size NAME=VALUE`).
 /// Every field must be listed; a missing one fails to compile in the reference.
 #define KB_FIELDS(...)                                             \
@@ -25,12 +32,22 @@ typedef struct CUstream_st* cudaStream_t;
 
 namespace kb {
 
-/// One tensor of a model's state: contiguous fp32 on the device, under its upstream state_dict
-/// name.
+/// What the elements of inputs, weights and outputs are, by the precision contract of the build:
+/// float, but __half under `fp16` and __nv_bfloat16 under `bf16`. Integers and bools stay what they
+/// are.
+#if defined(KB_CONTRACT_FP16)
+using real = __half;
+#elif defined(KB_CONTRACT_BF16)
+using real = __nv_bfloat16;
+#else
+using real = float;
+#endif
+
+/// One tensor of a model's state: contiguous on the device, under its upstream state_dict name.
 struct Weight {
   static constexpr int max_rank = 8;
   const char* name;
-  const float* data;
+  const real* data;
   int rank;
   int64_t shape[max_rank];
 };
@@ -48,7 +65,7 @@ class Weights {
   size_t size() const { return count_; }
 
   /// Device pointer of the weight called `name`; ends the program with a message if there is none.
-  const float* operator[](const char* name) const { return find(name).data; }
+  const real* operator[](const char* name) const { return find(name).data; }
 
   /// The weight called `name`; ends the program with a message if there is none.
   const Weight& find(const char* name) const {
@@ -84,3 +101,7 @@ class Weights {
 };
 
 }  // namespace kb
+
+namespace task {
+using kb::real;
+}

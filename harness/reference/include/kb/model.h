@@ -78,7 +78,8 @@ class Scope {
   /// Declares a registered buffer that forward() reads.
   Parameter buffer(const std::string& name, Shape shape, Fill fill, Fill upstream) const;
   /// Declares state that upstream keeps and its forward never reads: a buffer, or a parameter.
-  void unread_buffer(const std::string& name, Shape shape, at::ScalarType dtype = at::kFloat) const;
+  void unread_buffer(const std::string& name, Shape shape,
+                     at::ScalarType dtype = dtype_of<real>) const;
   void unread_weight(const std::string& name, Shape shape) const;
   /// What has to be done when weights are moved to a device, as nn.LSTM gathers its own there.
   void when_settled(std::function<void()> step) const;

@@ -61,7 +61,7 @@ struct Parameter {
                                             List<const typename T::Element*>>>;
 };
 template <size_t Index>
-using WeightPointer = const float*;
+using WeightPointer = const real*;
 template <size_t... I>
 List<WeightPointer<I>...> weight_pointers(std::index_sequence<I...>);
 template <class Model, size_t Pointers>

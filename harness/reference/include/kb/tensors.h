@@ -32,6 +32,14 @@ struct ArgumentOf {
 /// "float32", "int64", "bool", ...: the names of torch and of safetensors' converters.
 const char* dtype_name(at::ScalarType dtype);
 
+/// The type of a tensor whose elements are T to launch().
+template <class T>
+inline constexpr at::ScalarType dtype_of = c10::CppTypeToScalarType<T>::value;
+template <>
+inline constexpr at::ScalarType dtype_of<__half> = at::kHalf;
+template <>
+inline constexpr at::ScalarType dtype_of<__nv_bfloat16> = at::kBFloat16;
+
 /// One tensor: its name (weights: upstream's state_dict name), role, type, shape and fills.
 struct TensorSpec {
   std::string name;
@@ -45,7 +53,8 @@ struct TensorSpec {
 
   int64_t numel() const;
   int64_t bytes() const;
-  /// New values for a tensor of this shape. @throws c10::Error if the task declares none
+  /// New values for a tensor of this shape; 16-bit types get those of fp32, rounded.
+  /// @throws c10::Error if the task declares none
   void draw(at::Tensor& out, InputKind kind, at::Generator& rng) const;
 };
 
@@ -76,26 +85,24 @@ TensorSpec default_weight(std::string name, at::ScalarType dtype, Shape shape);
 TensorSpec default_input(std::string name, at::ScalarType dtype, Shape shape);
 }  // namespace detail
 
-/// An input of forward(). fp32 is filled with spiked(), upstream's with uniform(); other types need
-/// .with() and .upstream().
+/// An input of forward(). Reals are filled with spiked(), upstream's with uniform(); other types
+/// need .with() and .upstream().
 template <class T>
 Typed<T, Role::input> input(std::string name, Shape shape) {
-  return {
-      detail::default_input(std::move(name), c10::CppTypeToScalarType<T>::value, std::move(shape))};
+  return {detail::default_input(std::move(name), dtype_of<T>, std::move(shape))};
 }
 
 /// A parameter, named as in upstream's state_dict. Upstream's values default to PyTorch's
 /// initialisation of a layer whose fan-in is the product of all but the first dimension.
 template <class T>
 Typed<T, Role::weight> weight(std::string name, Shape shape) {
-  return {detail::default_weight(std::move(name), c10::CppTypeToScalarType<T>::value,
-                                 std::move(shape))};
+  return {detail::default_weight(std::move(name), dtype_of<T>, std::move(shape))};
 }
 
 /// State that upstream keeps but its forward never reads. See Role::unread.
 template <class T>
 Typed<T, Role::unread> unread_buffer(std::string name, Shape shape) {
-  TensorSpec spec{std::move(name),  Role::unread, c10::CppTypeToScalarType<T>::value,
+  TensorSpec spec{std::move(name),  Role::unread, dtype_of<T>,
                   std::move(shape), constant(0),  constant(0)};
   spec.buffer = true;
   return {std::move(spec)};
@@ -104,8 +111,7 @@ Typed<T, Role::unread> unread_buffer(std::string name, Shape shape) {
 /// An output, written by the candidate into memory that the judge owns.
 template <class T>
 Typed<T, Role::output> output(std::string name, Shape shape) {
-  return {TensorSpec{
-      std::move(name), Role::output, c10::CppTypeToScalarType<T>::value, std::move(shape), {}, {}}};
+  return {TensorSpec{std::move(name), Role::output, dtype_of<T>, std::move(shape), {}, {}}};
 }
 
 }  // namespace kb

@@ -1,0 +1,707 @@
+// Convolutions of one to three dimensions, ordinary and transposed, with stride, padding, dilation
+// and groups, as matrix products on tensor cores where there are any. A functor sees each result
+// before it is stored.
+#pragma once
+
+#include <array>
+#include <climits>
+#include <cstdint>
+#include <type_traits>
+
+#include "product.cuh"
+
+namespace kb {
+
+/// One number per dimension: {height, width}, or a single number for all.
+template <int D>
+struct Extent {
+  int64_t at[D];
+
+  Extent(int64_t all) {
+    for (int64_t& value : at) value = all;
+  }
+  template <class... More, std::enable_if_t<sizeof...(More) + 2 == D, int> = 0>
+  Extent(int64_t first, int64_t second, More... more)
+      : at{first, second, static_cast<int64_t>(more)...} {}
+  Extent(const std::array<int64_t, D>& values) {
+    for (int d = 0; d < D; ++d) at[d] = values[d];
+  }
+
+  __host__ __device__ int64_t& operator[](int d) { return at[d]; }
+  __host__ __device__ const int64_t& operator[](int d) const { return at[d]; }
+  __host__ __device__ int64_t product() const {
+    int64_t result = 1;
+    for (int d = 0; d < D; ++d) result *= at[d];
+    return result;
+  }
+};
+
+/// Sizes of a convolution: x is [batch, in_channels, in...], y is [batch, out_channels, out...].
+/// Each extent with its padding is below 2^30; tensors may have more elements. Padding comes before
+/// the first element; how much comes after the last follows from `out`.
+template <int D>
+struct ConvShape {
+  int64_t batch, in_channels, out_channels;
+  Extent<D> in, kernel, stride, padding, dilation;
+  int64_t groups;  ///< divides both numbers of channels
+  Extent<D> out;
+};
+
+/// Sizes of a convolution, with as much padding after the last element as before the first.
+/// Weights are [out_channels, in_channels / groups, kernel...].
+template <int D>
+ConvShape<D> conv_shape(int64_t batch, int64_t in_channels, int64_t out_channels, Extent<D> in,
+                        Extent<D> kernel, Extent<D> stride = 1, Extent<D> padding = 0,
+                        Extent<D> dilation = 1, int64_t groups = 1) {
+  Extent<D> out = 0;
+  for (int d = 0; d < D; ++d) {
+    out[d] = (in[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) / stride[d] + 1;
+  }
+  return {batch, in_channels, out_channels, in, kernel, stride, padding, dilation, groups, out};
+}
+
+/// Sizes of a transposed convolution. Weights are [in_channels, out_channels / groups, kernel...].
+template <int D>
+ConvShape<D> conv_transposed_shape(int64_t batch, int64_t in_channels, int64_t out_channels,
+                                   Extent<D> in, Extent<D> kernel, Extent<D> stride = 1,
+                                   Extent<D> padding = 0, Extent<D> output_padding = 0,
+                                   Extent<D> dilation = 1, int64_t groups = 1) {
+  Extent<D> out = 0;
+  for (int d = 0; d < D; ++d) {
+    out[d] = (in[d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (kernel[d] - 1) +
+             output_padding[d] + 1;
+  }
+  return {batch, in_channels, out_channels, in, kernel, stride, padding, dilation, groups, out};
+}
+
+// What becomes of a result is up to a functor
+//   float operator()(float value, int64_t sample, int64_t channel, int64_t pixel) const
+// where a pixel is a position of y, counted in the order of memory.
+
+/// The epilogue that adds a bias to each channel.
+template <class T>
+struct AddBias {
+  const T* bias;
+  __device__ float operator()(float value, int64_t, int64_t channel, int64_t) const {
+    return value + static_cast<float>(bias[channel]);
+  }
+};
+
+template <class T>
+AddBias(const T*) -> AddBias<T>;
+
+/// Where results go: into y, [batch, channels, area], as f makes them.
+template <class T, class F>
+struct StorePixels {
+  T* y;
+  int64_t channels, area;
+  F f;
+  __device__ void operator()(float value, int64_t sample, int64_t channel, int64_t pixel) const {
+    y[(sample * channels + channel) * area + pixel] =
+        static_cast<T>(f(value, sample, channel, pixel));
+  }
+};
+
+// ---------------------------------------------------------------------------------------------
+// What is computed: for each class of outputs a matrix product of patches of x, [pixels, depth],
+// with weights, [depth, channels]. The depth counts (channel of x, tap).
+
+/// What all blocks know. The outputs of a transposed convolution fall into classes, by their
+/// positions modulo the stride: within a class all use the same taps, and neighbours use neighbours
+/// in x. An ordinary convolution is one class.
+template <int D>
+struct ConvPlan {
+  ConvShape<D> s;
+  bool transposed;
+  int classes, max_slices;  ///< a slice is what passes through shared memory at a time
+  int tile_channels;        ///< of y
+  int tiles_of_group, tiles_across, tiles;
+
+  __host__ __device__ int64_t group_in() const { return s.in_channels / s.groups; }
+  __host__ __device__ int64_t group_out() const { return s.out_channels / s.groups; }
+};
+
+/// One of the classes: the outputs first, first + every, ... along each dimension, `count` of them.
+template <int D>
+struct ConvClass {
+  int first[D], every[D], count[D];
+  int64_t pixels;  ///< of one sample
+
+  __host__ __device__ ConvClass(const ConvPlan<D>& plan, int index) : pixels(1) {
+    for (int d = D - 1; d >= 0; --d) {
+      every[d] = plan.transposed ? static_cast<int>(plan.s.stride[d]) : 1;
+      first[d] = index % every[d];
+      index /= every[d];
+      const auto left = static_cast<int>(plan.s.out[d]) - first[d];
+      count[d] = left > 0 ? (left + every[d] - 1) / every[d] : 0;
+      pixels *= count[d];
+    }
+  }
+};
+
+/// The taps along one dimension that reach the outputs of a class: first, first + step, ...
+struct ConvTaps {
+  int first, step, count;
+
+  template <int D>
+  __device__ ConvTaps(const ConvPlan<D>& plan, const ConvClass<D>& c, int d)
+      : first(0), step(1), count(static_cast<int>(plan.s.kernel[d])) {
+    if (!plan.transposed) return;
+    const int64_t stride = plan.s.stride[d], dilation = plan.s.dilation[d];
+    const int taps = count;
+    while (first < taps && (c.first[d] + plan.s.padding[d] - first * dilation) % stride != 0) {
+      ++first;
+    }
+    while (step * dilation % stride != 0) ++step;
+    count = (taps - first + step - 1) / step;
+  }
+};
+
+/// One line of the depth, seen from a pixel: the way to its element of x.
+template <int D>
+struct alignas(16) PatchStep {
+  int64_t offset;  ///< in memory
+  int shift[D];    ///< along each dimension
+};
+
+/// The position of a pixel that does not exist, and the shift of a line that does not: added to any
+/// shift or position, and to each other, they are outside x.
+inline constexpr int outside = 1 << 30, nowhere = INT_MIN;
+
+/// Packed weights in memory: for each class the number of its slices, the steps of its depth, then
+/// tiles of weights as they will be in shared memory, (class, tile of channels, slice) by
+/// (high and low parts).
+template <class T, int D>
+struct PackedWeights {
+  int* slices;
+  PatchStep<D>* steps;
+  T* tiles;
+};
+
+// A slice is 128 bytes of k: 32 floats or 64 halves.
+template <class T>
+inline constexpr int slice_depth = 128 / sizeof(T);
+
+template <class T, Arithmetic arithmetic>
+inline constexpr int weight_parts = sizeof(T) == 4 && arithmetic == Arithmetic::tf32x3 ? 2 : 1;
+
+/// Block (class, slice, part of the channels) packs a slice of weights, and its steps.
+template <class T, Arithmetic arithmetic, int D>
+__global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T, D> packed) {
+  constexpr int depth = slice_depth<T>, parts = weight_parts<T, arithmetic>;
+  const ConvShape<D>& s = plan.s;
+  const int slice = blockIdx.x % plan.max_slices, index = blockIdx.x / plan.max_slices;
+  const ConvClass<D> c(plan, index);
+  int taps[D], within_class = 1;
+  for (int d = 0; d < D; ++d) within_class *= taps[d] = ConvTaps(plan, c, d).count;
+  const auto lines = static_cast<int>(plan.group_in()) * within_class;
+  if (threadIdx.x == 0 && slice == 0) packed.slices[index] = (lines + depth - 1) / depth;
+  if (slice * depth >= lines) return;
+
+  const int within = threadIdx.x % depth, k = slice * depth + within;
+  const bool exists = k < lines;
+  const int channel_in = exists ? k / within_class : 0;
+  PatchStep<D> step{};
+  int64_t tap = 0, size = 1;  // of the kernel
+  int64_t stride = 1;         // of x
+  for (int d = D - 1, rest = k % within_class; d >= 0; --d) {
+    const ConvTaps along(plan, c, d);
+    const int64_t at = along.first + along.step * (rest % taps[d]);
+    rest /= taps[d];
+    tap += at * size;
+    size *= s.kernel[d];
+    const int64_t shift = plan.transposed
+                              ? (c.first[d] + s.padding[d] - at * s.dilation[d]) / s.stride[d]
+                              : at * s.dilation[d] - s.padding[d];
+    step.shift[d] = exists ? static_cast<int>(shift) : nowhere;
+    step.offset += shift * stride;
+    stride *= s.in[d];
+  }
+  step.offset = exists ? step.offset + channel_in * stride : 0;
+  if (threadIdx.x < depth && blockIdx.y == 0) {
+    packed.steps[int64_t{index} * plan.max_slices * depth + k] = step;
+  }
+
+  const int64_t tile_size = int64_t{parts} * plan.tile_channels * depth;
+  const int rows = plan.tiles_across * plan.tile_channels, each = blockDim.x / depth;
+  for (int row = blockIdx.y * each + threadIdx.x / depth; row < rows; row += gridDim.y * each) {
+    const int tile = row / plan.tile_channels, line = row % plan.tile_channels;
+    const int group = tile / plan.tiles_of_group;
+    const int channel = tile % plan.tiles_of_group * plan.tile_channels + line;  // of the group
+    const int64_t from =
+        plan.transposed
+            ? ((group * plan.group_in() + channel_in) * plan.group_out() + channel) * size + tap
+            : ((group * plan.group_out() + channel) * plan.group_in() + channel_in) * size + tap;
+    const T value = exists && channel < plan.group_out() ? weight[from] : static_cast<T>(0.f);
+    T* const to =
+        packed.tiles +
+        ((int64_t{index} * plan.tiles_across + tile) * plan.max_slices + slice) * tile_size;
+    const int place = swizzled<T>(line, within);
+    if constexpr (sizeof(T) == 4 && arithmetic != Arithmetic::plain) {
+      const unsigned bits = __float_as_uint(value);
+      unsigned high, low;
+      split_tf32(bits, high, low);
+      if constexpr (parts == 1) high = round_tf32(bits);
+      to[place] = __uint_as_float(high);
+      if constexpr (parts == 2) to[plan.tile_channels * depth + place] = __uint_as_float(low);
+    } else {
+      to[place] = value;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Products of 64 pixels, in registers, with some channels, in shared memory, by a warpgroup
+
+/// d[4 j ... 4 j + 3] is to channels 8 j to 8 j + 7 what d[0..3] is to mma(): d = a * b, or
+/// d += a * b. Returns before it is done; wgmma_begin() comes before.
+/// @param a  each warp's fragment: 16 pixels, 32 bytes of k
+/// @param tile  weights, swizzled; k is the first of the 32 bytes' elements
+template <class T, int channels>
+__device__ void wgmma_channels(float (&d)[channels / 2], const unsigned (&a)[4], const T* tile,
+                               int k, bool accumulate) {
+#ifdef KB_HAS_WGMMA
+#define KB_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define KB_D16(i) KB_D4(i), KB_D4(i + 4), KB_D4(i + 8), KB_D4(i + 12)
+#define KB_0_TO_15 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define KB_16_TO_31 "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define KB_32_TO_63                                                  \
+  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
+  "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define KB_WGMMA(shape, last, sums, inputs, predicate, ...)                                        \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " predicate                                       \
+               ", 0;\nwgmma.mma_async.sync.aligned." shape " {" sums "}, " inputs ", p, 1, 1" last \
+               ";\n}\n"                                                                            \
+               : __VA_ARGS__                                                                       \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(wgmma_operand(tile + k, 16)),     \
+                 "r"(int{accumulate}))
+#define KB_WGMMA_OF_TYPE(rest, last)                                                           \
+  if constexpr (channels == 32) {                                                              \
+    KB_WGMMA("m64n32" rest, last, KB_0_TO_15, "{%16,%17,%18,%19}, %20", "%21", KB_D16(0));     \
+  } else if constexpr (channels == 64) {                                                       \
+    KB_WGMMA("m64n64" rest, last, KB_0_TO_15 "," KB_16_TO_31, "{%32,%33,%34,%35}, %36", "%37", \
+             KB_D16(0), KB_D16(16));                                                           \
+  } else {                                                                                     \
+    KB_WGMMA("m64n128" rest, last, KB_0_TO_15 "," KB_16_TO_31 "," KB_32_TO_63,                 \
+             "{%64,%65,%66,%67}, %68", "%69", KB_D16(0), KB_D16(16), KB_D16(32), KB_D16(48));  \
+  }
+  static_assert(channels == 32 || channels == 64 || channels == 128, "one of these sizes");
+  if constexpr (std::is_same_v<T, float>) {
+    KB_WGMMA_OF_TYPE("k8.f32.tf32.tf32", "")
+  } else if constexpr (std::is_same_v<T, __half>) {
+    KB_WGMMA_OF_TYPE("k16.f32.f16.f16", ", 0")
+  } else {
+    KB_WGMMA_OF_TYPE("k16.f32.bf16.bf16", ", 0")
+  }
+#undef KB_WGMMA_OF_TYPE
+#undef KB_WGMMA
+#undef KB_32_TO_63
+#undef KB_16_TO_31
+#undef KB_0_TO_15
+#undef KB_D16
+#undef KB_D4
+#else
+  constexpr int pair = 4 / sizeof(T);
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int j = 0; j < channels / 8; ++j) {
+    float sum[4];
+    for (int i = 0; i < 4; ++i) sum[i] = accumulate ? d[4 * j + i] : 0;
+    unsigned b[2];
+    for (int i = 0; i < 2; ++i) {
+      const int place = swizzled<T>(8 * j + g, k + (t + 4 * i) * pair);
+      b[i] = *reinterpret_cast<const unsigned*>(tile + place);
+    }
+    mma<T>(sum, a, b);
+    for (int i = 0; i < 4; ++i) d[4 * j + i] = sum[i];
+  }
+#endif
+}
+
+// ---------------------------------------------------------------------------------------------
+// The kernel
+
+/// How three warpgroups compute tiles of 128 pixels and some channels: one copies patches of x and
+/// weights, two multiply 64 pixels each.
+/// @tparam together_  how many fragments of patches are in registers at a time
+template <int channels_, int stages_, int blocks_, int copier_registers_, int registers_,
+          int together_>
+struct ConvTile {
+  static constexpr int pixels = 128, channels = channels_, stages = stages_, together = together_;
+  static constexpr int blocks_per_multiprocessor = blocks_;
+  static constexpr int copier_registers = copier_registers_, registers = registers_;
+  static constexpr int multiplying = 256, copying = 128, threads = multiplying + copying;
+  static_assert(copying == pixels, "each thread copies the patch of one pixel");
+  static_assert(stages >= 3, "a slice arrives while others are used and freed");
+  static_assert(copying * copier_registers + multiplying * registers <=
+                    65536 / (blocks_ * threads) / 8 * 8 * threads,
+                "a block has as many registers at all times as when it starts");
+
+  template <class T>
+  using Patches = OperandTile<T, pixels, slice_depth<T>, false>;
+  template <class T, Arithmetic arithmetic>
+  static constexpr int weights_size = weight_parts<T, arithmetic>* channels* slice_depth<T>;
+  template <class T, Arithmetic arithmetic>
+  static constexpr int shared_bytes = stages*(weights_size<T, arithmetic> + Patches<T>::size) *
+                                          static_cast<int>(sizeof(T)) +
+                                      2 * stages* static_cast<int>(sizeof(Barrier));
+};
+
+/// One tile: its class, where it begins.
+template <int D>
+struct ConvTilePlace {
+  int class_index, across;  ///< across counts the tiles of channels of all groups
+  int64_t pixel;            ///< of all samples of the class
+  ConvClass<D> c;
+
+  // Tiles that share pixels follow one another, and all classes of a part of y.
+  __device__ ConvTilePlace(const ConvPlan<D>& plan, int tile, int pixels)
+      : class_index(tile / plan.tiles_across % plan.classes),
+        across(tile % plan.tiles_across),
+        pixel(int64_t{tile / plan.tiles_across / plan.classes} * pixels),
+        c(plan, class_index) {}
+
+  __device__ bool exists(const ConvPlan<D>& plan) const { return pixel < plan.s.batch * c.pixels; }
+};
+
+/// The pixel of a class: its sample and which output it is along each dimension.
+template <int D>
+struct ConvPixel {
+  bool exists;
+  int64_t sample;
+  int at[D];
+
+  __device__ ConvPixel(const ConvPlan<D>& plan, const ConvClass<D>& c, int64_t index)
+      : exists(index < plan.s.batch * c.pixels), sample(index / c.pixels) {
+    int64_t rest = index - sample * c.pixels;
+#pragma unroll
+    for (int d = D - 1; d > 0; --d) {
+      at[d] = static_cast<int>(rest % c.count[d]);
+      rest /= c.count[d];
+    }
+    at[0] = static_cast<int>(rest);
+  }
+};
+
+/// One warp's sums += 16 pixels of patches * weights.
+template <class Tile, class T, Arithmetic arithmetic>
+__device__ void multiply_patches(float (&sums)[Tile::channels / 2], const T* patches,
+                                 const T* weights, int line) {
+  using Patches = typename Tile::template Patches<T>;
+  constexpr int channels = Tile::channels, depth = slice_depth<T>, step = 32 / sizeof(T);
+  if constexpr (arithmetic == Arithmetic::plain) {
+    // The same elements per lane as those of fragments, by ordinary instructions.
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll 2
+    for (int k = 0; k < depth; ++k) {
+      float x[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        x[i] = static_cast<float>(patches[Patches::place(line + 8 * i + g, k)]);
+      }
+#pragma unroll
+      for (int j = 0; j < channels / 4; ++j) {
+        const int channel = j / 2 * 8 + 2 * t + j % 2;
+        const auto w = static_cast<float>(weights[swizzled<T>(channel, k)]);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          float& sum = sums[j / 2 * 4 + 2 * i + j % 2];
+          sum = fmaf(x[i], w, sum);
+        }
+      }
+    }
+  } else {
+    constexpr bool split = weight_parts<T, arithmetic> == 2;
+    const T* const low_weights = weights + channels * depth;
+    // Tensor cores round towards zero when they add, so errors would grow with the depth: the sums
+    // of each slice are added to others by ordinary instructions.
+    float part[channels / 2];
+#pragma unroll
+    for (int from = 0; from < depth; from += Tile::together * step) {
+      unsigned x[Tile::together][4], low[Tile::together][4];
+#pragma unroll
+      for (int i = 0; i < Tile::together; ++i) {
+        Patches::load_left(patches, line, from + i * step, x[i]);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          if constexpr (split) split_tf32(x[i][e], x[i][e], low[i][e]);
+          if constexpr (sizeof(T) == 4 && !split) x[i][e] = round_tf32(x[i][e]);
+        }
+      }
+      wgmma_begin();
+#pragma unroll
+      for (int i = 0; i < Tile::together; ++i) {
+        const int k = from + i * step;
+        if constexpr (split) {
+          wgmma_channels<T, channels>(part, low[i], weights, k, k > 0);
+          wgmma_channels<T, channels>(part, x[i], low_weights, k, true);
+        }
+        wgmma_channels<T, channels>(part, x[i], weights, k, split || k > 0);
+      }
+      wgmma_end();
+      wgmma_wait(part);
+    }
+#pragma unroll
+    for (int i = 0; i < channels / 2; ++i) sums[i] += part[i];
+  }
+}
+
+/// One thread's patch: starts to copy a slice of it.
+template <class T, int D, class Patches>
+__device__ void copy_patch(T* to, int line, const T* from, const int (&at)[D], const Extent<D>& in,
+                           const PatchStep<D>* steps) {
+  // Elements of 2 bytes pass through registers, many at a time.
+  constexpr int depth = slice_depth<T>, each = sizeof(T) == 4 ? 4 : 16;
+#pragma unroll 1
+  for (int k0 = 0; k0 < depth; k0 += each) {
+    T values[each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) {
+      const PatchStep<D> step = steps[k0 + i];
+      bool inside = true;
+#pragma unroll
+      for (int d = 0; d < D; ++d) {
+        inside &= static_cast<unsigned>(at[d]) + static_cast<unsigned>(step.shift[d]) <
+                  static_cast<unsigned>(in[d]);
+      }
+      if constexpr (sizeof(T) == 4) {
+        copy_async<4>(to + Patches::place(line, k0 + i), from + step.offset, inside ? 4 : 0);
+      } else {
+        values[i] = inside ? from[step.offset] : static_cast<T>(0.f);
+      }
+    }
+    if constexpr (sizeof(T) != 4) {
+#pragma unroll
+      for (int i = 0; i < each; ++i) to[Patches::place(line, k0 + i)] = values[i];
+    }
+  }
+}
+
+template <class Tile, class T, Arithmetic arithmetic, int D, class Result>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor)
+    convolve(ConvPlan<D> plan, const T* x, PackedWeights<T, D> packed, Result result) {
+  constexpr int depth = slice_depth<T>, stages = Tile::stages, channels = Tile::channels;
+  constexpr int weights_size = Tile::template weights_size<T, arithmetic>;
+  using Patches = typename Tile::template Patches<T>;
+  T* const weight_tiles = reinterpret_cast<T*>(dynamic_shared());
+  T* const patch_tiles = weight_tiles + stages * weights_size;
+  auto& ring = *reinterpret_cast<Ring<Tile>*>(patch_tiles + stages * Patches::size);
+  ring.init();
+
+  const int thread = threadIdx.x, lane = thread % 32;
+  unsigned n = 0;  // counts the slices of all tiles of this block
+  if (thread >= Tile::multiplying) {
+    give_registers<Tile::copier_registers>();
+    constexpr unsigned late = stages - 1;  // so many slices later one is handed over
+    const int line = thread - Tile::multiplying;
+    const auto hand_over = [&] {
+      if (n >= late) {
+        __pipeline_wait_prior(late - 1);
+        ring.fill(n - late);
+      }
+    };
+#pragma unroll 1
+    for (int tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
+      const ConvTilePlace<D> place(plan, tile, Tile::pixels);
+      if (!place.exists(plan)) continue;
+      const ConvPixel<D> pixel(plan, place.c, place.pixel + line);
+      int at[D];
+      const int group = place.across / plan.tiles_of_group;
+      int64_t from = pixel.sample * plan.s.in_channels + group * plan.group_in();
+#pragma unroll
+      for (int d = 0; d < D; ++d) {
+        at[d] = pixel.at[d] * (plan.transposed ? 1 : static_cast<int>(plan.s.stride[d]));
+        from = from * plan.s.in[d] + at[d];
+      }
+      if (!pixel.exists) at[0] = outside;
+      const int slices = packed.slices[place.class_index];
+      const PatchStep<D>* steps =
+          packed.steps + int64_t{place.class_index} * plan.max_slices * depth;
+      const T* weights =
+          packed.tiles + (int64_t{place.class_index} * plan.tiles_across + place.across) *
+                             plan.max_slices * weights_size;
+#pragma unroll 1
+      for (int slice = 0; slice < slices; ++slice, ++n) {
+        hand_over();
+        ring.wait_empty(n);
+        const unsigned stage = n % stages;
+        constexpr int chunk = 16 / sizeof(T), each = weights_size / (Tile::copying * chunk);
+        T* const to = weight_tiles + stage * weights_size;
+#pragma unroll 4
+        for (int i = 0; i < each; ++i) {
+          const int at = (i * Tile::copying + line) * chunk;
+          copy_async<16>(to + at, weights + at, 16);
+        }
+        copy_patch<T, D, Patches>(patch_tiles + stage * Patches::size, line, x + from, at,
+                                  plan.s.in, steps);
+        __pipeline_commit();
+        weights += weights_size;
+        steps += depth;
+      }
+    }
+#pragma unroll 1
+    for (const unsigned end = n + late; n < end; ++n) {
+      hand_over();
+      __pipeline_commit();  // an empty one, as their number says which slice has arrived
+    }
+  } else {
+    take_registers<Tile::registers>();
+    const int warp_line = thread / 32 * 16;
+#pragma unroll 1
+    for (int tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
+      const ConvTilePlace<D> place(plan, tile, Tile::pixels);
+      if (!place.exists(plan)) continue;
+      float sums[channels / 2] = {};
+      const int slices = packed.slices[place.class_index];
+#pragma unroll 1
+      for (int slice = 0; slice < slices; ++slice, ++n) {
+        const unsigned stage = n % stages;
+        ring.wait_full(n);
+        multiply_patches<Tile, T, arithmetic>(sums, patch_tiles + stage * Patches::size,
+                                              weight_tiles + stage * weights_size, warp_line);
+        ring.release(n);
+      }
+      const int group = place.across / plan.tiles_of_group;
+      const int64_t from = group * plan.group_out(), end = from + plan.group_out();
+      const int64_t first = from + place.across % plan.tiles_of_group * channels + lane % 4 * 2;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const ConvPixel<D> pixel(plan, place.c, place.pixel + warp_line + 8 * i + lane / 4);
+        int64_t at = 0;
+#pragma unroll
+        for (int d = 0; d < D; ++d) {
+          at = at * plan.s.out[d] + place.c.first[d] + place.c.every[d] * pixel.at[d];
+        }
+#pragma unroll
+        for (int j = 0; j < channels / 4; ++j) {
+          const int64_t channel = first + j / 2 * 8 + j % 2;
+          if (pixel.exists && channel < end) {
+            result(sums[j / 2 * 4 + 2 * i + j % 2], pixel.sample, channel, at);
+          }
+        }
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Launches
+
+/// The plan for tiles of so many channels of y and slices of so much depth.
+template <int D>
+ConvPlan<D> conv_plan(const ConvShape<D>& s, bool transposed, int tile_channels, int depth) {
+  ConvPlan<D> plan{s, transposed, 1, 0, tile_channels, 0, 0, 0};
+  int64_t most_taps = 1, most_pixels = s.batch;  // of a class
+  for (int d = 0; d < D; ++d) {
+    const int64_t every = transposed ? s.stride[d] : 1;
+    int64_t step = 1;
+    while (step * s.dilation[d] % every != 0) ++step;
+    most_taps *= (s.kernel[d] + step - 1) / step;
+    most_pixels *= s.out[d] > 0 ? (s.out[d] + every - 1) / every : 0;
+    plan.classes *= static_cast<int>(every);
+  }
+  const auto up = [](int64_t n, int64_t unit) { return static_cast<int>((n + unit - 1) / unit); };
+  plan.max_slices = up(plan.group_in() * most_taps, depth);
+  if (plan.max_slices == 0) plan.max_slices = 1;  // has a block that counts none
+  plan.tiles_of_group = up(plan.group_out(), tile_channels);
+  plan.tiles_across = plan.tiles_of_group * static_cast<int>(s.groups);
+  plan.tiles =
+      up(most_pixels, ConvTile<32, 3, 1, 0, 0, 1>::pixels) * plan.classes * plan.tiles_across;
+  return plan;
+}
+
+/// Launches a convolution in tiles of one kind.
+template <class Tile, Arithmetic arithmetic, int D, class T, class Result>
+void launch_conv_tiles(cudaStream_t stream, const ConvShape<D>& s, bool transposed, const T* x,
+                       const T* weight, Result result) {
+  constexpr int depth = slice_depth<T>;
+  const ConvPlan<D> plan = conv_plan(s, transposed, Tile::channels, depth);
+  if (plan.tiles <= 0) return;
+  const int64_t slices = int64_t{plan.classes} * plan.max_slices;
+  const int64_t tile_bytes =
+      slices * plan.tiles_across * Tile::template weights_size<T, arithmetic> * sizeof(T);
+  const int64_t step_bytes = slices * depth * sizeof(PatchStep<D>);
+  void* memory = nullptr;
+  cudaMallocAsync(&memory, tile_bytes + step_bytes + plan.classes * sizeof(int), stream);
+  const auto start = static_cast<char*>(memory);
+  const PackedWeights<T, D> packed = {reinterpret_cast<int*>(start + tile_bytes + step_bytes),
+                                      reinterpret_cast<PatchStep<D>*>(start + tile_bytes),
+                                      reinterpret_cast<T*>(start)};
+  constexpr int packing_threads = 256, most_blocks = 65535;
+  const int rows = plan.tiles_across * Tile::channels / (packing_threads / depth * 4);
+  const dim3 packing(static_cast<unsigned>(slices), rows < most_blocks ? rows : most_blocks);
+  pack_weights<T, arithmetic><<<packing, packing_threads, 0, stream>>>(plan, weight, packed);
+
+  const int64_t room = multiprocessors() * Tile::blocks_per_multiprocessor;
+  const auto blocks = static_cast<unsigned>(plan.tiles < room ? plan.tiles : room);
+  constexpr int bytes = Tile::template shared_bytes<T, arithmetic>;
+  const auto kernel = convolve<Tile, T, arithmetic, D, Result>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  kernel<<<blocks, Tile::threads, bytes, stream>>>(plan, x, packed, result);
+  cudaFreeAsync(memory, stream);
+}
+
+/// Launches a convolution in the tiles that suit the device and the number of channels.
+template <int D, class T, class Result>
+void launch_any_conv(cudaStream_t stream, const ConvShape<D>& s, bool transposed, const T* x,
+                     const T* weight, Result result) {
+  if constexpr (target == Target::warpgroups) {
+    // Two blocks share a multiprocessor, so that one multiplies while the other stores.
+    using Narrow = ConvTile<32, 3, 2, 32, 104, 4>;
+    using Middle = ConvTile<64, 3, 2, 32, 104, 2>;
+    using Wide = ConvTile<128, 4, 1, 56, 224, 4>;
+    // Copying patches of x takes as long as multiplying them with 32 channels.
+    const auto time = [&](int channels) {
+      const int tiles = conv_plan(s, transposed, channels, slice_depth<T>).tiles;
+      return ((tiles - 1) / multiprocessors() + 1) * (channels + 32);
+    };
+    const int64_t narrow = time(32), middle = time(64), wide = time(128);
+    if (wide <= middle && wide <= narrow) {
+      launch_conv_tiles<Wide, convolution_arithmetic>(stream, s, transposed, x, weight, result);
+    } else if (middle <= narrow) {
+      launch_conv_tiles<Middle, convolution_arithmetic>(stream, s, transposed, x, weight, result);
+    } else {
+      launch_conv_tiles<Narrow, convolution_arithmetic>(stream, s, transposed, x, weight, result);
+    }
+  } else {
+    launch_conv_tiles<ConvTile<32, 3, 1, 0, 0, 4>, convolution_arithmetic>(stream, s, transposed, x,
+                                                                           weight, result);
+  }
+}
+
+/// Launches y = a convolution (cross-correlation) of x.
+/// @param x  [batch, in_channels, in...]
+/// @param weight  [out_channels, in_channels / groups, kernel...]
+/// @param epilogue  makes what is stored of each result; a type with a name, such as AsIs
+/// @param y  [batch, out_channels, out...], of any type
+template <int D, class T, class Epilogue, class Y>
+void launch_conv(cudaStream_t stream, const ConvShape<D>& s, const T* x, const T* weight,
+                 Epilogue epilogue, Y* y) {
+  launch_any_conv(stream, s, false, x, weight,
+                  StorePixels<Y, Epilogue>{y, s.out_channels, s.out.product(), epilogue});
+}
+
+/// Launches y = a transposed convolution of x: element i of x adds weight[t] to element
+/// i * stride - padding + t * dilation of y.
+/// @param weight  [in_channels, out_channels / groups, kernel...]
+template <int D, class T, class Epilogue, class Y>
+void launch_conv_transposed(cudaStream_t stream, const ConvShape<D>& s, const T* x, const T* weight,
+                            Epilogue epilogue, Y* y) {
+  launch_any_conv(stream, s, true, x, weight,
+                  StorePixels<Y, Epilogue>{y, s.out_channels, s.out.product(), epilogue});
+}
+
+/// The same two for a functor that takes the results to where they go:
+/// result(value, sample, channel, pixel), once for each, by any thread.
+template <int D, class T, class Result>
+void launch_conv_results(cudaStream_t stream, const ConvShape<D>& s, const T* x, const T* weight,
+                         Result result) {
+  launch_any_conv(stream, s, false, x, weight, result);
+}
+template <int D, class T, class Result>
+void launch_conv_transposed_results(cudaStream_t stream, const ConvShape<D>& s, const T* x,
+                                    const T* weight, Result result) {
+  launch_any_conv(stream, s, true, x, weight, result);
+}
+
+}  // namespace kb
