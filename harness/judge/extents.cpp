@@ -24,16 +24,26 @@ std::optional<std::vector<int64_t>> grown(const Shape& before, const Shape& afte
   return dims;
 }
 
+// What a task declares at other sizes; nothing if it refuses them.
+std::optional<std::vector<TensorSpec>> declared(const Task& task, const SizeBytes& sizes) {
+  try {
+    return task.tensors(sizes);
+  } catch (const c10::Error&) {
+    return std::nullopt;
+  }
+}
+
 // Fills extent.dims. @return false if it is no extent
 bool examine(const Task& task, const SizeBytes& sizes, Extent& extent) {
   const std::vector<TensorSpec> before = task.tensors(sizes);
   // Rounding down hides in one of two successive values.
   for (const int64_t value : {2 * extent.value, extent.value + 1}) {
-    const std::vector<TensorSpec> after = task.tensors(with_value(task, sizes, extent, value));
+    const auto after = declared(task, with_value(task, sizes, extent, value));
+    if (!after) return false;
     extent.dims.clear();
     bool reaches_input = false;
     for (size_t i = 0; i < before.size(); ++i) {
-      const auto dims = grown(before[i].shape, after.at(i).shape, extent.value, value);
+      const auto dims = grown(before[i].shape, after->at(i).shape, extent.value, value);
       if (!dims) return false;
       const bool weight = before[i].role == Role::weight || before[i].role == Role::unread;
       if (weight && !dims->empty()) return false;
@@ -80,6 +90,22 @@ SizeBytes with_value(const Task& task, const SizeBytes& sizes, const Extent& ext
   SizeBytes changed = sizes;
   task.fields.set(changed, extent.field, text);
   return changed;
+}
+
+bool accepts(const Task& task, const SizeBytes& sizes) {
+  const auto specs = declared(task, sizes);
+  if (!specs) return false;
+  std::vector<Shape> promised, returned;
+  for (const TensorSpec& spec : *specs) {
+    if (spec.role == Role::output) promised.push_back(spec.shape);
+  }
+  try {
+    for (const at::Tensor& y : task.reference(sizes, task.example(sizes)))
+      returned.push_back(y.sizes().vec());
+  } catch (const c10::Error&) {
+    return false;
+  }
+  return returned == promised;
 }
 
 }  // namespace kb

@@ -29,4 +29,7 @@ int64_t value_at(const Task& task, const SizeBytes& sizes, const Extent& extent)
 /// These sizes with another value of an extent.
 SizeBytes with_value(const Task& task, const SizeBytes& sizes, const Extent& extent, int64_t value);
 
+/// Does the task take these (small) sizes, and does its reference then return what is declared?
+bool accepts(const Task& task, const SizeBytes& sizes);
+
 }  // namespace kb

@@ -141,20 +141,6 @@ OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t availab
   return {.on_host = true, .oracle_on_host = true};
 }
 
-bool accepts(const Task& task, const SizeBytes& sizes) {
-  std::vector<Shape> declared, returned;
-  for (const TensorSpec& spec : task.tensors(sizes)) {
-    if (spec.role == Role::output) declared.push_back(spec.shape);
-  }
-  try {
-    for (const at::Tensor& y : task.reference(sizes, task.example(sizes)))
-      returned.push_back(y.sizes().vec());
-  } catch (const c10::Error&) {
-    return false;
-  }
-  return returned == declared;
-}
-
 FullSizes::FullSizes(const std::string& choice) : choice_(choice) {
   if (choice == "full") return;
   constexpr int64_t reserve = 2 * gib, most = 4096;

@@ -29,9 +29,6 @@ int64_t free_host_bytes();
 OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t available,
                        int64_t host_available = free_host_bytes());
 
-/// Does the reference run at these (small) sizes and return what is declared?
-bool accepts(const Task& task, const SizeBytes& sizes);
-
 /// The sizes that KB_SIZES chooses in place of a task's `full` ones: `full`, or `<N>g` for GPUs
 /// with N GB of memory.
 class FullSizes {

@@ -166,7 +166,8 @@ std::optional<Slicing> Slicing::find(const Task& task) {
       // Of one nothing can be learnt.
       const SizeBytes several = with_value(task, *sizes, extent, 3);
       const auto small = extent_of(task, several, extent.field, extent.element);
-      found = small && independent(task, several, *small);
+      const bool alone = accepts(task, with_value(task, *sizes, extent, 1));
+      found = alone && small && independent(task, several, *small);
     }
     if (found) return Slicing(extent.field, extent.element);
   }
