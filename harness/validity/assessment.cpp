@@ -8,6 +8,7 @@
 #include "judge/expectation.h"
 #include "judge/rounding.h"
 #include "validity/mutants.h"
+#include "validity/stages.h"
 
 namespace kb {
 namespace {
@@ -47,8 +48,8 @@ class Assessor {
       : task_(task),
         sizes_(options.set == "odd" ? task.odd : task.smoke),
         inputs_(options.inputs == "compat" ? InputKind::compat : InputKind::standard),
-        specs_(task.given(sizes_)),
-        rng_(make_rng(at::kCPU, options.rng_seed)) {
+        rng_(make_rng(at::kCPU, options.rng_seed)),
+        specs_(task.given(sizes_)) {
     given_ = draw(inputs_);
     other_ = draw(inputs_);
     right_.emplace(task_, sizes_, given_);
@@ -62,6 +63,7 @@ class Assessor {
     for (const ArgumentMutant& mutant : argument_mutants(specs_, given_, other_)) {
       try_arguments(mutant);
     }
+    try_stages();
     if (canary_) try_canary();
     return std::move(result_);
   }
@@ -126,19 +128,32 @@ class Assessor {
   }
 
   void try_arguments(const ArgumentMutant& mutant) {
-    const std::vector<Tensor> got = task_.reference(sizes_, in_fp64(mutant.given));
+    try_results(mutant.name, mutant.aspect, task_.reference(sizes_, in_fp64(mutant.given)));
+  }
+
+  void try_stages() {
+    const std::vector<Tensor> exact = in_fp64(given_);
+    const Outputs run = [&] { return task_.reference(sizes_, exact); };
+    const std::vector<std::string> names = stages(run);
+    for (size_t i = 0; i < names.size(); ++i) {
+      try_results("without_" + names[i], Aspect::value, run_without(i, run));
+    }
+  }
+
+  // All outputs of a reference that went wrong somewhere.
+  void try_results(const std::string& name, Aspect aspect, const std::vector<Tensor>& got) {
     bool without_effect = true;
     std::optional<Comparison> decisive;
     for (size_t i = 0; i < right_->outputs().size(); ++i) {
       const TensorSpec& spec = right_->outputs()[i];
       const Comparison c = right_->compare(i, got.at(i).to(spec.dtype));
       if (!decisive || (c.worst && !decisive->worst)) decisive = c;
-      const double limit = mutant.aspect == Aspect::precision
+      const double limit = aspect == Aspect::precision
                                ? rounding_limit(spec)
                                : 64 * fp64_per_fp32 * std::max(c.library_error, fp32_roundoff);
       if (distance(got.at(i), right_->oracle(i)) > limit) without_effect = false;
     }
-    record(mutant.name,
+    record(name,
            decisive->worst  ? Fate::killed
            : without_effect ? Fate::equivalent
                             : Fate::survived,
