@@ -5,8 +5,7 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape square = {s.N, s.N};
-  return std::tuple{input<float>("a", square), input<float>("b", square),
-                    output<float>("c", square)};
+  return std::tuple{input<real>("a", square), input<real>("b", square), output<real>("c", square)};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }

@@ -4,9 +4,9 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.batch_size, s.m, s.k}),
-                    input<float>("b", {s.batch_size, s.k, s.n}),
-                    output<float>("c", {s.batch_size, s.m, s.n})};
+  return std::tuple{input<real>("a", {s.batch_size, s.m, s.k}),
+                    input<real>("b", {s.batch_size, s.k, s.n}),
+                    output<real>("c", {s.batch_size, s.m, s.n})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::bmm(a, b); }

@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.M, s.K}), input<float>("b", {s.K, 1}),
-                    output<float>("c", {s.M, 1})};
+  return std::tuple{input<real>("a", {s.M, s.K}), input<real>("b", {s.K, 1}),
+                    output<real>("c", {s.M, 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }

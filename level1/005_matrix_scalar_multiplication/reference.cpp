@@ -5,7 +5,7 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.M, s.N};
-  return std::tuple{input<float>("a", shape), output<float>("c", shape)};
+  return std::tuple{input<real>("a", shape), output<real>("c", shape)};
 }
 
 static Tensor reference(const Sizes& s, Tensor a) { return at::mul(a, s.s); }

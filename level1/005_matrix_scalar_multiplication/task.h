@@ -9,5 +9,5 @@ struct Sizes {
   KB_FIELDS(M, N, s)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* a, float* c, cudaStream_t stream);
+void launch(const Sizes& s, const real* a, real* c, cudaStream_t stream);
 }  // namespace task

@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.M, s.N}), input<float>("b", {s.N, s.M}),
-                    output<float>("c", {s.M, s.M})};
+  return std::tuple{input<real>("a", {s.M, s.N}), input<real>("b", {s.N, s.M}),
+                    output<real>("c", {s.M, s.M})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }

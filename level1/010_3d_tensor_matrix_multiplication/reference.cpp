@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.N, s.M, s.K}), input<float>("b", {s.K, s.L}),
-                    output<float>("c", {s.N, s.M, s.L})};
+  return std::tuple{input<real>("a", {s.N, s.M, s.K}), input<real>("b", {s.K, s.L}),
+                    output<real>("c", {s.N, s.M, s.L})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }

@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.b, s.i, s.j, s.l}), input<float>("b", {s.l, s.k}),
-                    output<float>("c", {s.b, s.i, s.j, s.k})};
+  return std::tuple{input<real>("a", {s.b, s.i, s.j, s.l}), input<real>("b", {s.l, s.k}),
+                    output<real>("c", {s.b, s.i, s.j, s.k})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) {

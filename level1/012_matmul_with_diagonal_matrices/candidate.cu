@@ -1,14 +1,15 @@
 #include "task.h"
 
+#include <kb/map.cuh>
+
 // One block per row.
-__global__ void scale_rows(const float* a, const float* b, float* c, int64_t columns) {
-  const float factor = a[blockIdx.x];
-  b += blockIdx.x * columns;
-  c += blockIdx.x * columns;
-#pragma unroll 4
-  for (int64_t i = threadIdx.x; i < columns; i += 256) c[i] = factor * b[i];
+__global__ void scale_rows(const kb::real* a, const kb::real* b, kb::real* c, int64_t columns) {
+  const float factor = kb::element(a, blockIdx.x);
+  const int64_t first = blockIdx.x * columns;
+  kb::map(
+      kb::Block{}, columns, [=](float v) { return factor * v; }, c + first, b + first);
 }
 
-void task::launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* a, const real* b, real* c, cudaStream_t stream) {
   scale_rows<<<s.N, 256, 0, stream>>>(a, b, c, s.M);
 }

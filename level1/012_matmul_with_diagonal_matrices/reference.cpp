@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.N}), input<float>("b", {s.N, s.M}),
-                    output<float>("c", {s.N, s.M})};
+  return std::tuple{input<real>("a", {s.N}), input<real>("b", {s.N, s.M}),
+                    output<real>("c", {s.N, s.M})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return a.unsqueeze(1) * b; }

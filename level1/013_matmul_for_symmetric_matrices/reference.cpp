@@ -13,9 +13,9 @@ static Fill symmetric(Fill values) {
 static auto tensors(const Sizes& s) {
   const Shape square = {s.N, s.N};
   const Fill values = symmetric(spiked()), upstream = symmetric(uniform());
-  return std::tuple{input<float>("a", square).with(values).upstream(upstream),
-                    input<float>("b", square).with(values).upstream(upstream),
-                    output<float>("c", square)};
+  return std::tuple{input<real>("a", square).with(values).upstream(upstream),
+                    input<real>("b", square).with(values).upstream(upstream),
+                    output<real>("c", square)};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }

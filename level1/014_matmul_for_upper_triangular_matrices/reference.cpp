@@ -13,9 +13,9 @@ static Fill upper(Fill values) {
 static auto tensors(const Sizes& s) {
   const Shape square = {s.N, s.N};
   const Fill values = upper(spiked()), upstream = upper(uniform());
-  return std::tuple{input<float>("a", square).with(values).upstream(upstream),
-                    input<float>("b", square).with(values).upstream(upstream),
-                    output<float>("c", square)};
+  return std::tuple{input<real>("a", square).with(values).upstream(upstream),
+                    input<real>("b", square).with(values).upstream(upstream),
+                    output<real>("c", square)};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::triu(at::matmul(a, b)); }

@@ -13,9 +13,9 @@ static Fill lower(Fill values) {
 static auto tensors(const Sizes& s) {
   const Shape square = {s.M, s.M};
   const Fill values = lower(spiked()), upstream = lower(uniform());
-  return std::tuple{input<float>("a", square).with(values).upstream(upstream),
-                    input<float>("b", square).with(values).upstream(upstream),
-                    output<float>("c", square)};
+  return std::tuple{input<real>("a", square).with(values).upstream(upstream),
+                    input<real>("b", square).with(values).upstream(upstream),
+                    output<real>("c", square)};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::tril(at::matmul(a, b)); }

@@ -8,5 +8,5 @@ struct Sizes {
   KB_FIELDS(M, K, N)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream);
+void launch(const Sizes& s, const real* a, const real* b, real* c, cudaStream_t stream);
 }  // namespace task

@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.M, s.K}), input<float>("b", {s.N, s.K}),
-                    output<float>("c", {s.M, s.N})};
+  return std::tuple{input<real>("a", {s.M, s.K}), input<real>("b", {s.N, s.K}),
+                    output<real>("c", {s.M, s.N})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b.t()); }

@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("a", {s.K, s.M}), input<float>("b", {s.N, s.K}),
-                    output<float>("c", {s.M, s.N})};
+  return std::tuple{input<real>("a", {s.K, s.M}), input<real>("b", {s.N, s.K}),
+                    output<real>("c", {s.M, s.N})};
 }
 
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a.t(), b.t()); }

@@ -7,7 +7,7 @@ struct LeakyRelu {
   __device__ float operator()(float v) const { return v > 0 ? v : slope * v; }
 };
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   kb::launch_map(stream, s.batch_size * s.dim, LeakyRelu{static_cast<float>(s.negative_slope)}, y,
                  x);
 }

@@ -4,7 +4,7 @@
 #include <kb/softmax.cuh>
 
 // One block per row reads x twice: for maximum and sum together, then for the quotients.
-__global__ void softmax(const float* x, float* y, int64_t dim) {
+__global__ void softmax(const kb::real* x, kb::real* y, int64_t dim) {
   x += blockIdx.x * dim;
   y += blockIdx.x * dim;
   const kb::Extent e = kb::reduce(kb::Block{}, dim, kb::OnlineSoftmax{}, kb::Same{}, x);
@@ -12,6 +12,6 @@ __global__ void softmax(const float* x, float* y, int64_t dim) {
       kb::Block{}, dim, [=](float v) { return expf(v - e.max) / e.sum; }, y, x);
 }
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   softmax<<<s.batch_size, 1024, 0, stream>>>(x, y, s.dim);
 }

@@ -6,6 +6,6 @@ struct Swish {
   __device__ float operator()(float v) const { return v / (1 + expf(-v)); }
 };
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   kb::launch_map(stream, s.batch_size * s.dim, Swish{}, y, x);
 }

@@ -6,6 +6,6 @@ struct HardSigmoid {
   __device__ float operator()(float v) const { return kb::clamp(v + 3, 0, 6) / 6; }
 };
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   kb::launch_map(stream, s.batch_size * s.dim, HardSigmoid{}, y, x);
 }

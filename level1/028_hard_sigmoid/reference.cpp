@@ -5,7 +5,7 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.dim};
-  return std::tuple{input<float>("x", shape).with(normal(0, 3)), output<float>("y", shape)};
+  return std::tuple{input<real>("x", shape).with(normal(0, 3)), output<real>("y", shape)};
 }
 
 static Tensor reference(const Sizes&, Tensor x) { return at::hardsigmoid(x); }

@@ -6,6 +6,6 @@ struct Softplus {
   __device__ float operator()(float v) const { return v > 20 ? v : log1pf(expf(v)); }
 };
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   kb::launch_map(stream, s.batch_size * s.dim, Softplus{}, y, x);
 }

@@ -7,6 +7,6 @@ struct Elu {
   __device__ float operator()(float v) const { return v > 0 ? v : alpha * expm1f(v); }
 };
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   kb::launch_map(stream, s.batch_size * s.dim, Elu{static_cast<float>(s.alpha)}, y, x);
 }

@@ -5,7 +5,7 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.dim};
-  return std::tuple{input<float>("x", shape), output<float>("y", shape)};
+  return std::tuple{input<real>("x", shape), output<real>("y", shape)};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) { return at::elu(x, s.alpha); }

@@ -9,5 +9,5 @@ struct Sizes {
   KB_FIELDS(batch_size, dim, alpha)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, real* y, cudaStream_t stream);
 }  // namespace task

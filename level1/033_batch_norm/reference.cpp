@@ -11,13 +11,13 @@ static void with_offsets(at::Tensor& x, at::Generator& rng) {
 
 static auto tensors(const Sizes& s) {
   const Shape x = {s.batch_size, s.features, s.dim1, s.dim2}, feature = {s.features};
-  return std::tuple{input<float>("x", x).with(with_offsets),
-                    weight<float>("bn.weight", feature),
-                    weight<float>("bn.bias", feature),
-                    unread_buffer<float>("bn.running_mean", feature),
-                    unread_buffer<float>("bn.running_var", feature),
+  return std::tuple{input<real>("x", x).with(with_offsets),
+                    weight<real>("bn.weight", feature),
+                    weight<real>("bn.bias", feature),
+                    unread_buffer<real>("bn.running_mean", feature),
+                    unread_buffer<real>("bn.running_var", feature),
                     unread_buffer<int64_t>("bn.num_batches_tracked", {}),
-                    output<float>("y", x)};
+                    output<real>("y", x)};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight, Tensor bias) {

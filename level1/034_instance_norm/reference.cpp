@@ -11,7 +11,7 @@ static void with_offsets(at::Tensor& x, at::Generator& rng) {
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.features, s.dim1, s.dim2};
-  return std::tuple{input<float>("x", shape).with(with_offsets), output<float>("y", shape)};
+  return std::tuple{input<real>("x", shape).with(with_offsets), output<real>("y", shape)};
 }
 
 static Tensor reference(const Sizes&, Tensor x) {

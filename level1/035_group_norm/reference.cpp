@@ -11,8 +11,8 @@ static void with_offsets(at::Tensor& x, at::Generator& rng) {
 
 static auto tensors(const Sizes& s) {
   const Shape x = {s.batch_size, s.features, s.dim1, s.dim2}, feature = {s.features};
-  return std::tuple{input<float>("x", x).with(with_offsets), weight<float>("gn.weight", feature),
-                    weight<float>("gn.bias", feature), output<float>("y", x)};
+  return std::tuple{input<real>("x", x).with(with_offsets), weight<real>("gn.weight", feature),
+                    weight<real>("gn.bias", feature), output<real>("y", x)};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {

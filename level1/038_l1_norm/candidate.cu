@@ -4,7 +4,7 @@
 #include <kb/reduce.cuh>
 
 // One block per row reads x twice: for the mean, then for the quotients.
-__global__ void l1_norm(const float* x, float* y, int64_t n) {
+__global__ void l1_norm(const kb::real* x, kb::real* y, int64_t n) {
   x += blockIdx.x * n;
   y += blockIdx.x * n;
   const float mean = kb::reduce(kb::Block{}, n, kb::Sum{}, kb::Absolute{}, x) / n;
@@ -12,6 +12,6 @@ __global__ void l1_norm(const float* x, float* y, int64_t n) {
       kb::Block{}, n, [=](float v) { return v / mean; }, y, x);
 }
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   l1_norm<<<s.batch_size, 1024, 0, stream>>>(x, y, s.dim);
 }

@@ -4,7 +4,8 @@
 #include <kb/moments.cuh>
 
 // The blocks (i, j) measure sample i of n elements, each its part j.
-__global__ void __launch_bounds__(1024, 2) measure(const float* x, kb::Moments* parts, int64_t n) {
+__global__ void __launch_bounds__(1024, 2)
+    measure(const kb::real* x, kb::Moments* parts, int64_t n) {
   const kb::OnlineMoments merge;
   const kb::Moments mine = kb::fold(kb::GridColumn{}, n, merge, kb::Same{}, x + blockIdx.x * n);
   const kb::Moments m = kb::combine(kb::Block{}, mine, merge);
@@ -13,8 +14,8 @@ __global__ void __launch_bounds__(1024, 2) measure(const float* x, kb::Moments* 
 
 // The blocks (i, j) normalise sample i.
 __global__ void __launch_bounds__(1024, 2)
-    normalise(const float* x, const float* weight, const float* bias, const kb::Moments* parts,
-              float* y, int64_t n) {
+    normalise(const kb::real* x, const kb::real* weight, const kb::real* bias,
+              const kb::Moments* parts, kb::real* y, int64_t n) {
   const kb::OnlineMoments merge;
   parts += blockIdx.x * gridDim.y;
   const kb::Moments part = threadIdx.x < gridDim.y ? parts[threadIdx.x] : merge.identity();
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(1024, 2)
   kb::map(kb::GridColumn{}, n, f, y + blockIdx.x * n, x + blockIdx.x * n, weight, bias);
 }
 
-void task::launch(const Sizes& s, const float* x, const float* weight, const float* bias, float* y,
+void task::launch(const Sizes& s, const real* x, const real* weight, const real* bias, real* y,
                   cudaStream_t stream) {
   const int64_t n = s.features * s.dim1 * s.dim2, wanted = (n + 16383) / 16384;
   const dim3 grid(s.batch_size, wanted < 1024 ? wanted : 1024);

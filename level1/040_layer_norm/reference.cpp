@@ -5,10 +5,10 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape x = {s.batch_size, s.features, s.dim1, s.dim2}, sample = {s.features, s.dim1, s.dim2};
-  return std::tuple{input<float>("x", x),
-                    weight<float>("ln.weight", sample).with(normal(1, 0.25)).upstream(constant(1)),
-                    weight<float>("ln.bias", sample).with(normal(0, 0.5)).upstream(constant(0)),
-                    output<float>("y", x)};
+  return std::tuple{input<real>("x", x),
+                    weight<real>("ln.weight", sample).with(normal(1, 0.25)).upstream(constant(1)),
+                    weight<real>("ln.bias", sample).with(normal(0, 0.5)).upstream(constant(0)),
+                    output<real>("y", x)};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {

@@ -10,8 +10,8 @@ static int64_t output_length(const Sizes& s) {
 static auto tensors(const Sizes& s) {
   // Mostly negative: a window at the edge shows padding that counts as 0.
   return std::tuple{
-      input<float>("x", {s.batch_size, s.features, s.sequence_length}).with(normal(-2, 1)),
-      output<float>("y", {s.batch_size, s.features, output_length(s)})};
+      input<real>("x", {s.batch_size, s.features, s.sequence_length}).with(normal(-2, 1)),
+      output<real>("y", {s.batch_size, s.features, output_length(s)})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) {

@@ -11,8 +11,8 @@ static auto tensors(const Sizes& s) {
   const int64_t height = output_length(s, s.height), width = output_length(s, s.width);
   // Mostly negative: a window at the edge shows padding that counts as 0.
   return std::tuple{
-      input<float>("x", {s.batch_size, s.channels, s.height, s.width}).with(normal(-2, 1)),
-      output<float>("y", {s.batch_size, s.channels, height, width})};
+      input<real>("x", {s.batch_size, s.channels, s.height, s.width}).with(normal(-2, 1)),
+      output<real>("y", {s.batch_size, s.channels, height, width})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) {

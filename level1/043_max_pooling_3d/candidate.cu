@@ -1,5 +1,7 @@
 #include "task.h"
 
+#include <kb/types.cuh>
+
 #include <cmath>
 
 __host__ __device__ int64_t output_length(const task::Sizes& s, int64_t length) {
@@ -7,7 +9,7 @@ __host__ __device__ int64_t output_length(const task::Sizes& s, int64_t length) 
 }
 
 // One thread per element of y; a block has 8 rows of 32 neighbours.
-__global__ void max_pool(task::Sizes s, const float* x, float* y) {
+__global__ void max_pool(task::Sizes s, const kb::real* x, kb::real* y) {
   const int64_t depth = output_length(s, s.dim1), height = output_length(s, s.dim2);
   const int64_t width = output_length(s, s.dim3);
   const int64_t across = (width + 31) / 32, down = (height + 7) / 8;
@@ -25,14 +27,14 @@ __global__ void max_pool(task::Sizes s, const float* x, float* y) {
       if (i < 0 || i >= s.dim2) continue;
       for (int q = 0; q < s.kernel_size; ++q) {
         const int64_t j = column * s.stride - s.padding + q * s.dilation;
-        if (0 <= j && j < s.dim3) max = fmaxf(max, x[(h * s.dim2 + i) * s.dim3 + j]);
+        if (0 <= j && j < s.dim3) max = fmaxf(max, kb::element(x, (h * s.dim2 + i) * s.dim3 + j));
       }
     }
   }
-  y[(slice * height + row) * width + column] = max;
+  y[(slice * height + row) * width + column] = static_cast<kb::real>(max);
 }
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   const int64_t across = (output_length(s, s.dim3) + 31) / 32;
   const int64_t down = (output_length(s, s.dim2) + 7) / 8;
   const int64_t slices = s.batch_size * s.channels * output_length(s, s.dim1);

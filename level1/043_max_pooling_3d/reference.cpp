@@ -11,8 +11,8 @@ static auto tensors(const Sizes& s) {
   const int64_t depth = output_length(s, s.dim1), height = output_length(s, s.dim2);
   // Mostly negative: a window at the edge shows padding that counts as 0.
   return std::tuple{
-      input<float>("x", {s.batch_size, s.channels, s.dim1, s.dim2, s.dim3}).with(normal(-2, 1)),
-      output<float>("y", {s.batch_size, s.channels, depth, height, output_length(s, s.dim3)})};
+      input<real>("x", {s.batch_size, s.channels, s.dim1, s.dim2, s.dim3}).with(normal(-2, 1)),
+      output<real>("y", {s.batch_size, s.channels, depth, height, output_length(s, s.dim3)})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) {

@@ -8,8 +8,8 @@ static int64_t output_length(const Sizes& s) {
 }
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("x", {s.batch_size, s.in_channels, s.input_length}),
-                    output<float>("y", {s.batch_size, s.in_channels, output_length(s)})};
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.input_length}),
+                    output<real>("y", {s.batch_size, s.in_channels, output_length(s)})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) {

@@ -1,11 +1,13 @@
 #include "task.h"
 
+#include <kb/types.cuh>
+
 constexpr int chunk = 1024, threads = 256;
 
 // A block has `windows` neighbouring elements of a row of y. It adds up each of their columns in x,
 // so that neighbouring threads read neighbouring addresses, and then the columns of each window.
 // There are at most chunk columns, unless it is one window that has more.
-__global__ void avg_pool(task::Sizes s, const float* x, float* y, int64_t windows) {
+__global__ void avg_pool(task::Sizes s, const kb::real* x, kb::real* y, int64_t windows) {
   __shared__ float sums[chunk];
   const int64_t k = s.kernel_size, height = s.height / k, width = s.width / k;
   const int64_t tiles = (width + windows - 1) / windows, row = blockIdx.x / tiles;
@@ -17,7 +19,7 @@ __global__ void avg_pool(task::Sizes s, const float* x, float* y, int64_t window
     const int64_t end = begin + chunk < columns ? begin + chunk : columns;
     for (int64_t i = begin + threadIdx.x; i < end; i += threads) {
       float column = 0;
-      for (int64_t p = 0; p < k; ++p) column += x[p * s.width + i];
+      for (int64_t p = 0; p < k; ++p) column += kb::element(x, p * s.width + i);
       sums[i - begin] = column;
     }
     __syncthreads();
@@ -27,10 +29,11 @@ __global__ void avg_pool(task::Sizes s, const float* x, float* y, int64_t window
     }
     __syncthreads();
   }
-  if (threadIdx.x < windows && to < width) y[row * width + to] = sum / (k * k);
+  if (threadIdx.x < windows && to < width)
+    y[row * width + to] = static_cast<kb::real>(sum / (k * k));
 }
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   const int64_t k = s.kernel_size, rows = s.batch_size * s.channels * (s.height / k);
   const int64_t windows = k > chunk ? 1 : chunk / k < threads ? chunk / k : threads;
   const int64_t tiles = (s.width / k + windows - 1) / windows;

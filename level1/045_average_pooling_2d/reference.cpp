@@ -5,8 +5,8 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
-  return std::tuple{input<float>("x", {s.batch_size, s.channels, s.height, s.width}),
-                    output<float>("y", {s.batch_size, s.channels, s.height / k, s.width / k})};
+  return std::tuple{input<real>("x", {s.batch_size, s.channels, s.height, s.width}),
+                    output<real>("y", {s.batch_size, s.channels, s.height / k, s.width / k})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) { return at::avg_pool2d(x, s.kernel_size); }

@@ -11,5 +11,5 @@ struct Sizes {
   KB_FIELDS(batch_size, channels, height, width, kernel_size)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, float* y, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, real* y, cudaStream_t stream);
 }  // namespace task

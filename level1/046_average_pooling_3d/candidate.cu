@@ -1,11 +1,13 @@
 #include "task.h"
 
+#include <kb/types.cuh>
+
 __host__ __device__ int64_t output_length(const task::Sizes& s, int64_t length) {
   return (length + 2 * s.padding - s.kernel_size) / s.stride + 1;
 }
 
 // One thread per element of y; a block has 8 rows of 32 neighbours.
-__global__ void avg_pool(task::Sizes s, const float* x, float* y) {
+__global__ void avg_pool(task::Sizes s, const kb::real* x, kb::real* y) {
   const int64_t depth = output_length(s, s.depth), height = output_length(s, s.height);
   const int64_t width = output_length(s, s.width);
   const int64_t across = (width + 31) / 32, down = (height + 7) / 8;
@@ -23,15 +25,15 @@ __global__ void avg_pool(task::Sizes s, const float* x, float* y) {
       if (i < 0 || i >= s.height) continue;
       for (int q = 0; q < s.kernel_size; ++q) {
         const int64_t j = column * s.stride - s.padding + q;
-        if (0 <= j && j < s.width) sum += x[(h * s.height + i) * s.width + j];
+        if (0 <= j && j < s.width) sum += kb::element(x, (h * s.height + i) * s.width + j);
       }
     }
   }
   y[(slice * height + row) * width + column] =
-      sum / (s.kernel_size * s.kernel_size * s.kernel_size);
+      static_cast<kb::real>(sum / (s.kernel_size * s.kernel_size * s.kernel_size));
 }
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   const int64_t across = (output_length(s, s.width) + 31) / 32;
   const int64_t down = (output_length(s, s.height) + 7) / 8;
   const int64_t slices = s.batch_size * s.channels * output_length(s, s.depth);

@@ -10,8 +10,8 @@ static int64_t output_length(const Sizes& s, int64_t length) {
 static auto tensors(const Sizes& s) {
   const int64_t depth = output_length(s, s.depth), height = output_length(s, s.height);
   return std::tuple{
-      input<float>("x", {s.batch_size, s.channels, s.depth, s.height, s.width}),
-      output<float>("y", {s.batch_size, s.channels, depth, height, output_length(s, s.width)})};
+      input<real>("x", {s.batch_size, s.channels, s.depth, s.height, s.width}),
+      output<real>("y", {s.batch_size, s.channels, depth, height, output_length(s, s.width)})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x) {

@@ -4,8 +4,8 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("x", {s.batch_size, s.dim1, s.dim2}),
-                    output<float>("y", {s.batch_size, 1, s.dim2})};
+  return std::tuple{input<real>("x", {s.batch_size, s.dim1, s.dim2}),
+                    output<real>("y", {s.batch_size, 1, s.dim2})};
 }
 
 static Tensor reference(const Sizes&, Tensor x) { return at::sum(x, 1, /*keepdim=*/true); }

@@ -10,8 +10,8 @@ static void with_offsets(at::Tensor& x, at::Generator& rng) {
 }
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("x", {s.batch_size, s.dim1, s.dim2}).with(with_offsets),
-                    output<float>("y", {s.batch_size, s.dim2})};
+  return std::tuple{input<real>("x", {s.batch_size, s.dim1, s.dim2}).with(with_offsets),
+                    output<real>("y", {s.batch_size, s.dim2})};
 }
 
 static Tensor reference(const Sizes&, Tensor x) { return at::amax(x, 1); }

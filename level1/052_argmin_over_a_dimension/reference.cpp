@@ -4,7 +4,7 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("x", {s.batch_size, s.dim1, s.dim2}),
+  return std::tuple{input<real>("x", {s.batch_size, s.dim1, s.dim2}),
                     output<int64_t>("index", {s.batch_size, s.dim2}).argument("x", 1)};
 }
 

@@ -5,10 +5,10 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
-  return std::tuple{input<float>("x", {s.batch_size, s.in_channels, s.depth, s.width, s.height}),
-                    weight<float>("conv3d.weight", {s.out_channels, s.in_channels, k, k, k}),
-                    output<float>("y", {s.batch_size, s.out_channels, s.depth - k + 1,
-                                        s.width - k + 1, s.height - k + 1})};
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.depth, s.width, s.height}),
+                    weight<real>("conv3d.weight", {s.out_channels, s.in_channels, k, k, k}),
+                    output<real>("y", {s.batch_size, s.out_channels, s.depth - k + 1,
+                                       s.width - k + 1, s.height - k + 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }

@@ -6,11 +6,11 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const auto [kernel_d, kernel_h, kernel_w] = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.depth_in, s.height_in, s.width_in}),
-      weight<float>("conv_transpose3d.weight",
-                    {s.in_channels, s.out_channels, kernel_d, kernel_h, kernel_w}),
-      output<float>("y", {s.batch_size, s.out_channels, s.depth_in + kernel_d - 1,
-                          s.height_in + kernel_h - 1, s.width_in + kernel_w - 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.depth_in, s.height_in, s.width_in}),
+      weight<real>("conv_transpose3d.weight",
+                   {s.in_channels, s.out_channels, kernel_d, kernel_h, kernel_w}),
+      output<real>("y", {s.batch_size, s.out_channels, s.depth_in + kernel_d - 1,
+                         s.height_in + kernel_h - 1, s.width_in + kernel_w - 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) {

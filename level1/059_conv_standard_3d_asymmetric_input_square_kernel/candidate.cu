@@ -1,73 +1,10 @@
 #include "task.h"
 
-constexpr int rows = 8, columns = 8, slice = 16, threads = 256;
-constexpr int channels = threads / 32 * rows, pixels = 32 * columns;  // of y, one block's tile
-static_assert(pixels == threads, "each thread fetches the terms of one pixel");
+#include <kb/conv.cuh>
 
-// The convolution as a matrix product: weight [out_channels, terms] times the patches of a sample
-// [terms, pixels], where terms counts (channel, tap row, tap column) and a pixel is one (row,
-// column) of y. A block computes 64 channels of 256 pixels, each warp 8 channels, each lane 8
-// pixels, 32 apart; slices of both matrices pass through shared memory. What a block fetches
-// beyond their edges repeats the last row or column and counts for nothing. Columns run over
-// width and depth together, since the kernel does not extend in depth: a step in width is depth
-// columns.
-__global__ void __launch_bounds__(threads, 2)
-    conv(task::Sizes s, const float* x, const float* weight, float* y) {
-  __shared__ __align__(16) float w_tile[slice][channels + 4];  // + 4: fewer bank conflicts
-  __shared__ float x_tile[slice][pixels];
-  __shared__ int64_t offset[slice];  // of a term in x, seen from the first one of its pixel
-  const int kernel = s.kernel_size, taps = kernel * kernel, terms = s.in_channels * taps;
-  const int64_t x_width = s.width * s.depth, width = (s.width - kernel + 1) * s.depth;
-  const int64_t area = width * (s.height - kernel + 1);
-  const int64_t tiles = (area + pixels - 1) / pixels;
-  const int64_t sample = blockIdx.x / tiles, pixel0 = blockIdx.x % tiles * pixels;
-  const int64_t channel0 = int64_t{blockIdx.y} * channels;
-  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-
-  const int64_t pixel = min(pixel0 + thread, area - 1);
-  const float* patch =
-      x + (sample * s.in_channels * s.height + pixel / width) * x_width + pixel % width;
-  float sum[rows][columns] = {};
-  for (int k0 = 0; k0 < terms; k0 += slice) {
-    const int term = min(k0 + thread % slice, terms - 1);
-    if (thread < slice) {
-      offset[thread] =
-          (term / taps * s.height + term % taps / kernel) * x_width + term % kernel * s.depth;
-    }
-    __syncthreads();
-    for (int i = 0; i < channels; i += threads / slice) {
-      const int channel = i + thread / slice;
-      const int64_t from = min(channel0 + channel, s.out_channels - 1);
-      w_tile[thread % slice][channel] = weight[from * terms + term];
-    }
-    for (int i = 0; i < slice; ++i) x_tile[i][thread] = patch[offset[i]];
-    __syncthreads();
-    const int count = min(slice, terms - k0);
-    for (int k = 0; k < count; ++k) {
-      float w_part[rows], x_part[columns];
-      for (int i = 0; i < rows; ++i) w_part[i] = w_tile[k][warp * rows + i];
-      for (int j = 0; j < columns; ++j) x_part[j] = x_tile[k][lane + 32 * j];
-      for (int i = 0; i < rows; ++i) {
-        for (int j = 0; j < columns; ++j) sum[i][j] = fmaf(w_part[i], x_part[j], sum[i][j]);
-      }
-    }
-  }
-  for (int i = 0; i < rows; ++i) {
-    const int64_t channel = channel0 + warp * rows + i;
-    for (int j = 0; j < columns; ++j) {
-      const int64_t to = pixel0 + lane + 32 * j;
-      if (channel < s.out_channels && to < area) {
-        y[(sample * s.out_channels + channel) * area + to] = sum[i][j];
-      }
-    }
-  }
-}
-
-void task::launch(const Sizes& s, const float* x, const float* weight, float* y,
-                  cudaStream_t stream) {
-  const int64_t k = s.kernel_size;
-  const int64_t area = (s.height - k + 1) * (s.width - k + 1) * s.depth;
-  const dim3 grid((area + pixels - 1) / pixels * s.batch_size,
-                  (s.out_channels + channels - 1) / channels);
-  conv<<<grid, threads, 0, stream>>>(s, x, weight, y);
+void task::launch(const Sizes& s, const real* x, const real* weight, real* y, cudaStream_t stream) {
+  const auto shape =
+      kb::conv_shape<3>(s.batch_size, s.in_channels, s.out_channels, {s.height, s.width, s.depth},
+                        {s.kernel_size, s.kernel_size, 1});
+  kb::launch_conv(stream, shape, x, weight, kb::AsIs{}, y);
 }

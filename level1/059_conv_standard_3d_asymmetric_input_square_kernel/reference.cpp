@@ -5,10 +5,10 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
-  return std::tuple{input<float>("x", {s.batch_size, s.in_channels, s.height, s.width, s.depth}),
-                    weight<float>("conv3d.weight", {s.out_channels, s.in_channels, k, k, 1}),
-                    output<float>("y", {s.batch_size, s.out_channels, s.height - k + 1,
-                                        s.width - k + 1, s.depth})};
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.height, s.width, s.depth}),
+                    weight<real>("conv3d.weight", {s.out_channels, s.in_channels, k, k, 1}),
+                    output<real>("y", {s.batch_size, s.out_channels, s.height - k + 1,
+                                       s.width - k + 1, s.depth})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }

@@ -6,10 +6,10 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const auto [kernel_w, kernel_h, kernel_d] = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.width, s.height, s.depth}),
-      weight<float>("conv3d.weight", {s.out_channels, s.in_channels, kernel_w, kernel_h, kernel_d}),
-      output<float>("y", {s.batch_size, s.out_channels, s.width - kernel_w + 1,
-                          s.height - kernel_h + 1, s.depth - kernel_d + 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.width, s.height, s.depth}),
+      weight<real>("conv3d.weight", {s.out_channels, s.in_channels, kernel_w, kernel_h, kernel_d}),
+      output<real>("y", {s.batch_size, s.out_channels, s.width - kernel_w + 1,
+                         s.height - kernel_h + 1, s.depth - kernel_d + 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }

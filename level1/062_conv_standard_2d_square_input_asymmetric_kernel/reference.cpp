@@ -6,9 +6,9 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const auto [kernel_h, kernel_w] = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("conv2d.weight", {s.out_channels, s.in_channels, kernel_h, kernel_w}),
-      output<float>(
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("conv2d.weight", {s.out_channels, s.in_channels, kernel_h, kernel_w}),
+      output<real>(
           "y", {s.batch_size, s.out_channels, s.height - kernel_h + 1, s.width - kernel_w + 1})};
 }
 

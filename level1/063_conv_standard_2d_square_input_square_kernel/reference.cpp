@@ -6,9 +6,9 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("conv2d.weight", {s.out_channels, s.in_channels, k, k}),
-      output<float>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("conv2d.weight", {s.out_channels, s.in_channels, k, k}),
+      output<real>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv2d(x, weight); }

@@ -13,7 +13,7 @@ struct Sizes {
   KB_FIELDS(batch_size, in_channels, out_channels, kernel_size, length)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, const float* weight, float* y, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, const real* weight, real* y, cudaStream_t stream);
 /// Optional: repacks weights, untimed, before the launches that use them.
-KB_OPTIONAL void prepare(const Sizes& s, const float* weight, cudaStream_t stream);
+KB_OPTIONAL void prepare(const Sizes& s, const real* weight, cudaStream_t stream);
 }  // namespace task

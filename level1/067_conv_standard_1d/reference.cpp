@@ -5,9 +5,9 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.length}),
-      weight<float>("conv1d.weight", {s.out_channels, s.in_channels, s.kernel_size}),
-      output<float>("y", {s.batch_size, s.out_channels, s.length - s.kernel_size + 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.length}),
+      weight<real>("conv1d.weight", {s.out_channels, s.in_channels, s.kernel_size}),
+      output<real>("y", {s.batch_size, s.out_channels, s.length - s.kernel_size + 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv1d(x, weight); }

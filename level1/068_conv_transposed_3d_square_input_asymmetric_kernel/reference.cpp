@@ -5,11 +5,11 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.depth, s.width, s.height}),
-      weight<float>("conv_transpose3d.weight", {s.in_channels, s.out_channels, s.kernel_depth,
-                                                s.kernel_width, s.kernel_height}),
-      output<float>("y", {s.batch_size, s.out_channels, s.depth + s.kernel_depth - 1,
-                          s.width + s.kernel_width - 1, s.height + s.kernel_height - 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.depth, s.width, s.height}),
+      weight<real>("conv_transpose3d.weight", {s.in_channels, s.out_channels, s.kernel_depth,
+                                               s.kernel_width, s.kernel_height}),
+      output<real>("y", {s.batch_size, s.out_channels, s.depth + s.kernel_depth - 1,
+                         s.width + s.kernel_width - 1, s.height + s.kernel_height - 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) {

@@ -6,10 +6,10 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const auto [kernel_h, kernel_w] = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height_in, s.width_in}),
-      weight<float>("conv_transpose2d.weight", {s.in_channels, s.out_channels, kernel_h, kernel_w}),
-      output<float>("y", {s.batch_size, s.out_channels, s.height_in + kernel_h - 1,
-                          s.width_in + kernel_w - 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height_in, s.width_in}),
+      weight<real>("conv_transpose2d.weight", {s.in_channels, s.out_channels, kernel_h, kernel_w}),
+      output<real>("y", {s.batch_size, s.out_channels, s.height_in + kernel_h - 1,
+                         s.width_in + kernel_w - 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) {

@@ -6,9 +6,9 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
-      weight<float>("conv_transpose3d.weight", {s.in_channels, s.out_channels, k, k, k}),
-      output<float>(
+      input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+      weight<real>("conv_transpose3d.weight", {s.in_channels, s.out_channels, k, k, k}),
+      output<real>(
           "y", {s.batch_size, s.out_channels, s.depth + k - 1, s.height + k - 1, s.width + k - 1})};
 }
 

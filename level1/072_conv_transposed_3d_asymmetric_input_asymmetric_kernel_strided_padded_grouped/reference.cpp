@@ -6,11 +6,11 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const auto [kernel_d, kernel_h, kernel_w] = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
-      weight<float>("conv_transpose3d.weight",
-                    {s.in_channels, s.out_channels / s.groups, kernel_d, kernel_h, kernel_w}),
-      output<float>("y",
-                    {s.batch_size, s.out_channels, s.out_depth(), s.out_height(), s.out_width()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+      weight<real>("conv_transpose3d.weight",
+                   {s.in_channels, s.out_channels / s.groups, kernel_d, kernel_h, kernel_w}),
+      output<real>("y",
+                   {s.batch_size, s.out_channels, s.out_depth(), s.out_height(), s.out_width()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

@@ -6,10 +6,10 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const auto [kernel_h, kernel_w] = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("conv_transpose2d.weight",
-                    {s.in_channels, s.out_channels / s.groups, kernel_h, kernel_w}),
-      output<float>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("conv_transpose2d.weight",
+                   {s.in_channels, s.out_channels / s.groups, kernel_h, kernel_w}),
+      output<real>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

@@ -4,9 +4,9 @@ using namespace kb;
 using namespace task;
 
 static auto tensors(const Sizes& s) {
-  return std::tuple{input<float>("x", {s.batch_size, s.in_channels, s.length}),
-                    weight<float>("conv1d.weight", {s.out_channels, s.in_channels, s.kernel_size}),
-                    output<float>("y", {s.batch_size, s.out_channels, s.out_length()})};
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.length}),
+                    weight<real>("conv1d.weight", {s.out_channels, s.in_channels, s.kernel_size}),
+                    output<real>("y", {s.batch_size, s.out_channels, s.out_length()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

@@ -6,10 +6,10 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
-      weight<float>("conv_transpose3d.weight", {s.in_channels, s.out_channels, k, k, k}),
-      output<float>("y",
-                    {s.batch_size, s.out_channels, s.out_depth(), s.out_height(), s.out_width()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+      weight<real>("conv_transpose3d.weight", {s.in_channels, s.out_channels, k, k, k}),
+      output<real>("y",
+                   {s.batch_size, s.out_channels, s.out_depth(), s.out_height(), s.out_width()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

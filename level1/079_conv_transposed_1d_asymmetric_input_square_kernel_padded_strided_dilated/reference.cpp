@@ -5,9 +5,9 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.length}),
-      weight<float>("conv1d_transpose.weight", {s.in_channels, s.out_channels, s.kernel_size}),
-      output<float>("y", {s.batch_size, s.out_channels, s.out_length()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.length}),
+      weight<real>("conv1d_transpose.weight", {s.in_channels, s.out_channels, s.kernel_size}),
+      output<real>("y", {s.batch_size, s.out_channels, s.out_length()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

@@ -5,10 +5,10 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("conv2d.weight",
-                    {s.out_channels, s.in_channels, s.kernel_size[0], s.kernel_size[1]}),
-      output<float>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("conv2d.weight",
+                   {s.out_channels, s.in_channels, s.kernel_size[0], s.kernel_size[1]}),
+      output<real>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

@@ -5,9 +5,9 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("conv2d.weight", {s.in_channels, 1, s.kernel_size, s.kernel_size}),
-      output<float>("y", {s.batch_size, s.in_channels, s.out_height(), s.out_width()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("conv2d.weight", {s.in_channels, 1, s.kernel_size, s.kernel_size}),
+      output<real>("y", {s.batch_size, s.in_channels, s.out_height(), s.out_width()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {

@@ -6,10 +6,10 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("depthwise.weight", {s.in_channels, 1, k, k}),
-      weight<float>("pointwise.weight", {s.out_channels, s.in_channels, 1, 1}),
-      output<float>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("depthwise.weight", {s.in_channels, 1, k, k}),
+      weight<real>("pointwise.weight", {s.out_channels, s.in_channels, 1, 1}),
+      output<real>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
 }
 
 static Tensor reference(const Sizes& s, Tensor x, Tensor depthwise, Tensor pointwise) {

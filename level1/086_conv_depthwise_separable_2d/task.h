@@ -25,9 +25,9 @@ struct Sizes {
   }
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, const float* depthwise, const float* pointwise,
-            float* y, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, const real* depthwise, const real* pointwise, real* y,
+            cudaStream_t stream);
 /// Optional: repacks weights, untimed, before the launches that use them.
-KB_OPTIONAL void prepare(const Sizes& s, const float* depthwise, const float* pointwise,
+KB_OPTIONAL void prepare(const Sizes& s, const real* depthwise, const real* pointwise,
                          cudaStream_t stream);
 }  // namespace task

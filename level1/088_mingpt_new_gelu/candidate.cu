@@ -8,6 +8,6 @@ struct NewGelu {
   }
 };
 
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
   kb::launch_map(stream, s.batch_size * s.dim, NewGelu{}, y, x);
 }

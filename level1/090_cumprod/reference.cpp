@@ -11,7 +11,7 @@ static void near_one(at::Tensor& x, at::Generator& rng) {
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
-  return std::tuple{input<float>("x", shape).with(near_one), output<float>("y", shape)};
+  return std::tuple{input<real>("x", shape).with(near_one), output<real>("y", shape)};
 }
 
 static Tensor reference(const Sizes&, Tensor x) { return at::cumprod(x, 1); }

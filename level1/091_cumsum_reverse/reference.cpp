@@ -5,7 +5,7 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
-  return std::tuple{input<float>("x", shape).with(normal()), output<float>("y", shape)};
+  return std::tuple{input<real>("x", shape).with(normal()), output<real>("y", shape)};
 }
 
 static Tensor reference(const Sizes&, Tensor x) { return at::cumsum(x.flip({1}), 1).flip({1}); }

@@ -3,18 +3,19 @@
 #include <kb/scan.cuh>
 
 // One warp per row, 8 rows per block.
-__global__ void masked_cumsum(const float* x, const bool* mask, float* y, int64_t rows, int64_t n) {
+__global__ void masked_cumsum(const kb::real* x, const bool* mask, kb::real* y, int64_t rows,
+                              int64_t n) {
   const int64_t row = int64_t{blockIdx.x} * 8 + threadIdx.y;
   if (row >= rows) return;
   x += row * n;
   mask += row * n;
   y += row * n;
-  const auto load = [=](int64_t i) { return x[i] * mask[i]; };
-  const auto store = [=](int64_t i, float v) { y[i] = v; };
+  const auto load = [=](int64_t i) { return kb::element(x, i) * mask[i]; };
+  const auto store = [=](int64_t i, float v) { y[i] = static_cast<kb::real>(v); };
   kb::scan(kb::Warp{}, n, kb::Sum{}, load, store);
 }
 
-void task::launch(const Sizes& s, const float* x, const bool* mask, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, const bool* mask, real* y, cudaStream_t stream) {
   masked_cumsum<<<(s.batch_size + 7) / 8, dim3(32, 8), 0, stream>>>(x, mask, y, s.batch_size,
                                                                     s.input_shape[0]);
 }

@@ -5,9 +5,9 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
-  return std::tuple{input<float>("x", shape).with(normal()),
+  return std::tuple{input<real>("x", shape).with(normal()),
                     input<bool>("mask", shape).with(bernoulli(0.5)).upstream(bernoulli(0.5)),
-                    output<float>("y", shape)};
+                    output<real>("y", shape)};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor mask) { return at::cumsum(x * mask, 1); }

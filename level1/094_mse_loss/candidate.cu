@@ -8,7 +8,7 @@ struct SquaredError {
   }
 };
 
-void task::launch(const Sizes& s, const float* predictions, const float* targets, float* loss,
+void task::launch(const Sizes& s, const real* predictions, const real* targets, real* loss,
                   cudaStream_t stream) {
   const int64_t n = s.batch_size * s.input_shape[0];
   kb::launch_sum(stream, n, SquaredError{}, n, loss, predictions, targets);

@@ -5,9 +5,9 @@ using namespace task;
 
 static auto tensors(const Sizes& s) {
   const Fill classes = integers(0, s.num_classes);
-  return std::tuple{input<float>("predictions", {s.batch_size, s.num_classes}),
+  return std::tuple{input<real>("predictions", {s.batch_size, s.num_classes}),
                     input<int64_t>("targets", {s.batch_size}).with(classes).upstream(classes),
-                    output<float>("loss", {})};
+                    output<real>("loss", {})};
 }
 
 static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {

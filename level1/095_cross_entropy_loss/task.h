@@ -11,6 +11,6 @@ struct Sizes {
   KB_FIELDS(batch_size, num_classes)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* predictions, const int64_t* targets, float* loss,
+void launch(const Sizes& s, const real* predictions, const int64_t* targets, real* loss,
             cudaStream_t stream);
 }  // namespace task

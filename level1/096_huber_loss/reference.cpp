@@ -7,8 +7,8 @@ static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
   const Fill values = scaled(spiked(), 0.25, 4);
   return std::tuple{
-      input<float>("predictions", shape).with(values).upstream(scaled(uniform(), 0, 1)),
-      input<float>("targets", shape).with(values), output<float>("loss", {})};
+      input<real>("predictions", shape).with(values).upstream(scaled(uniform(), 0, 1)),
+      input<real>("targets", shape).with(values), output<real>("loss", {})};
 }
 
 static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {

@@ -11,6 +11,6 @@ struct Sizes {
   KB_FIELDS(batch_size, input_shape)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* predictions, const float* targets, float* loss,
+void launch(const Sizes& s, const real* predictions, const real* targets, real* loss,
             cudaStream_t stream);
 }  // namespace task

@@ -7,9 +7,9 @@ static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.num_heads, s.sequence_length, s.embedding_dimension};
   // Scores with a deviation of 3 attend to several keys each; scaled rows of q and k would make
   // scores of several hundred, whose rounding errors drown everything.
-  return std::tuple{input<float>("q", shape).with(normal(0, 3)),
-                    input<float>("k", shape).with(normal()), input<float>("v", shape),
-                    output<float>("out", shape)};
+  return std::tuple{input<real>("q", shape).with(normal(0, 3)),
+                    input<real>("k", shape).with(normal()), input<real>("v", shape),
+                    output<real>("out", shape)};
 }
 
 static Tensor reference(const Sizes&, Tensor q, Tensor k, Tensor v) {

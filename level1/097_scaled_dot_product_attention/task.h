@@ -11,6 +11,6 @@ struct Sizes {
   KB_FIELDS(batch_size, num_heads, sequence_length, embedding_dimension)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* q, const float* k, const float* v, float* out,
+void launch(const Sizes& s, const real* q, const real* k, const real* v, real* out,
             cudaStream_t stream);
 }  // namespace task

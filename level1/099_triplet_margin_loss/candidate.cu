@@ -3,14 +3,16 @@
 #include <kb/axis.cuh>
 
 // One warp per row, 8 rows per block.
-__global__ void row_losses(const float* anchor, const float* positive, const float* negative,
-                           float* losses, int64_t rows, int64_t n, float margin) {
+__global__ void row_losses(const kb::real* anchor, const kb::real* positive,
+                           const kb::real* negative, float* losses, int64_t rows, int64_t n,
+                           float margin) {
   const int64_t row = int64_t{blockIdx.x} * 8 + threadIdx.y;
   if (row >= rows) return;
   float near = 0, far = 0;
 #pragma unroll 4
   for (int64_t i = row * n + threadIdx.x; i < (row + 1) * n; i += 32) {
-    const float p = anchor[i] - positive[i] + 1e-6f, q = anchor[i] - negative[i] + 1e-6f;
+    const float a = kb::element(anchor, i);
+    const float p = a - kb::element(positive, i) + 1e-6f, q = a - kb::element(negative, i) + 1e-6f;
     near = fmaf(p, p, near);
     far = fmaf(q, q, far);
   }
@@ -20,8 +22,8 @@ __global__ void row_losses(const float* anchor, const float* positive, const flo
   if (threadIdx.x == 0) losses[row] = loss < 0 ? 0 : loss;
 }
 
-void task::launch(const Sizes& s, const float* anchor, const float* positive, const float* negative,
-                  float* loss, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* anchor, const real* positive, const real* negative,
+                  real* loss, cudaStream_t stream) {
   const int64_t rows = s.batch_size;
   void* memory;
   cudaMallocAsync(&memory, rows * sizeof(float), stream);

@@ -6,9 +6,9 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
   const Fill values = scaled(spiked(), 0.25, 4);
-  return std::tuple{input<float>("anchor", shape).with(values).upstream(scaled(uniform(), 0, 1)),
-                    input<float>("positive", shape).with(values),
-                    input<float>("negative", shape).with(values), output<float>("loss", {})};
+  return std::tuple{input<real>("anchor", shape).with(values).upstream(scaled(uniform(), 0, 1)),
+                    input<real>("positive", shape).with(values),
+                    input<real>("negative", shape).with(values), output<real>("loss", {})};
 }
 
 static Tensor reference(const Sizes& s, Tensor anchor, Tensor positive, Tensor negative) {

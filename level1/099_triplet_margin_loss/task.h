@@ -12,6 +12,6 @@ struct Sizes {
   KB_FIELDS(batch_size, input_shape, margin)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* anchor, const float* positive, const float* negative,
-            float* loss, cudaStream_t stream);
+void launch(const Sizes& s, const real* anchor, const real* positive, const real* negative,
+            real* loss, cudaStream_t stream);
 }  // namespace task

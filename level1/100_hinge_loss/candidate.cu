@@ -4,7 +4,7 @@
 
 // Up to 1024 blocks, each with its part of the sum: every gridDim.x-th row.
 __global__ void __launch_bounds__(1024, 2)
-    sum_losses(const float* predictions, const float* targets, float* parts, int64_t rows,
+    sum_losses(const kb::real* predictions, const kb::real* targets, float* parts, int64_t rows,
                int64_t n) {
   const auto hinge = [](float prediction, float target) {
     const float loss = 1 - prediction * target;
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(1024, 2)
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-void task::launch(const Sizes& s, const float* predictions, const float* targets, float* loss,
+void task::launch(const Sizes& s, const real* predictions, const real* targets, real* loss,
                   cudaStream_t stream) {
   const int64_t rows = s.batch_size, n = s.input_shape[0], blocks = rows < 1024 ? rows : 1024;
   void* memory;
