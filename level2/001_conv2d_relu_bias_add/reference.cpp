@@ -6,11 +6,11 @@ using namespace task;
 static auto tensors(const Sizes& s) {
   const int64_t k = s.kernel_size;
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_channels, s.height, s.width}),
-      weight<float>("bias", {s.out_channels, 1, 1}).with(normal()).upstream(normal()),
-      weight<float>("conv.weight", {s.out_channels, s.in_channels, k, k}),
-      weight<float>("conv.bias", {s.out_channels}).upstream(fan_in_uniform(s.in_channels * k * k)),
-      output<float>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+      weight<real>("bias", {s.out_channels, 1, 1}).with(normal()).upstream(normal()),
+      weight<real>("conv.weight", {s.out_channels, s.in_channels, k, k}),
+      weight<real>("conv.bias", {s.out_channels}).upstream(fan_in_uniform(s.in_channels * k * k)),
+      output<real>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
 }
 
 static Tensor reference(const Sizes&, Tensor x, Tensor bias, Tensor conv_weight, Tensor conv_bias) {

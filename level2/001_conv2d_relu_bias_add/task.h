@@ -15,9 +15,9 @@ struct Sizes {
   KB_FIELDS(batch_size, in_channels, out_channels, height, width, kernel_size)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, const float* bias, const float* conv_weight,
-            const float* conv_bias, float* y, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, const real* bias, const real* conv_weight,
+            const real* conv_bias, real* y, cudaStream_t stream);
 /// Optional: repacks weights, untimed, before the launches that use them.
-KB_OPTIONAL void prepare(const Sizes& s, const float* bias, const float* conv_weight,
-                         const float* conv_bias, cudaStream_t stream);
+KB_OPTIONAL void prepare(const Sizes& s, const real* bias, const real* conv_weight,
+                         const real* conv_bias, cudaStream_t stream);
 }  // namespace task

@@ -73,8 +73,8 @@ __global__ void softmax(float* y, int64_t dim) {
   for (int64_t i = threadIdx.x; i < dim; i += 1024) y[i] = expf(y[i] - e.max) / e.sum;
 }
 
-void task::launch(const Sizes& s, const float* x, const bool* mask, const float* weight,
-                  const float* bias, float* y, cudaStream_t stream) {
+void task::launch(const Sizes& s, const real* x, const bool* mask, const real* weight,
+                  const real* bias, real* y, cudaStream_t stream) {
   const dim3 grid((s.out_features + tile - 1) / tile, (s.batch_size + tile - 1) / tile);
   const float factor = static_cast<float>(1 / (1 - s.dropout_p));
   linear_dropout<<<grid, threads, 0, stream>>>(s, x, mask, weight, bias, factor, y);

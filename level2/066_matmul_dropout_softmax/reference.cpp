@@ -8,11 +8,11 @@ static auto tensors(const Sizes& s) {
   const Fill keep = bernoulli(1 - s.dropout_p);
   // Unscaled rows keep many features relevant to the softmax, and its exponents small.
   return std::tuple{
-      input<float>("x", {s.batch_size, s.in_features}).with(normal()),
+      input<real>("x", {s.batch_size, s.in_features}).with(normal()),
       input<bool>("mask", y).with(keep).upstream(keep),
-      weight<float>("matmul.weight", {s.out_features, s.in_features}),
-      weight<float>("matmul.bias", {s.out_features}).upstream(fan_in_uniform(s.in_features)),
-      output<float>("y", y)};
+      weight<real>("matmul.weight", {s.out_features, s.in_features}),
+      weight<real>("matmul.bias", {s.out_features}).upstream(fan_in_uniform(s.in_features)),
+      output<real>("y", y)};
 }
 
 // Upstream draws the dropout mask inside forward(); here it is an input.

@@ -13,9 +13,8 @@ struct Sizes {
   KB_FIELDS(batch_size, in_features, out_features, dropout_p)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, const bool* mask, const float* weight,
-            const float* bias, float* y, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, const bool* mask, const real* weight, const real* bias,
+            real* y, cudaStream_t stream);
 /// Optional: repacks weights, untimed, before the launches that use them.
-KB_OPTIONAL void prepare(const Sizes& s, const float* weight, const float* bias,
-                         cudaStream_t stream);
+KB_OPTIONAL void prepare(const Sizes& s, const real* weight, const real* bias, cudaStream_t stream);
 }  // namespace task

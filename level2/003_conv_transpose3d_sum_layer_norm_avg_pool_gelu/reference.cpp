@@ -1,0 +1,33 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Parameter sum_weight = net.weight("sum_weight", {}, normal(1, 0.5), constant(1));
+  ConvTransposeOptions options{s.stride, s.padding, s.output_padding};
+  ConvTranspose3d conv{net["conv_transpose"], s.in_channels, s.out_channels, s.kernel_size,
+                       options};
+  LayerNorm norm{net["norm"], {s.norm_shape[0]}};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{
+      input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+      weights<Network>(s),
+      output<real>("y", {s.batch_size, s.out_channels, s.pooled(0), s.pooled(1), s.pooled(2)})};
+}
+
+static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
+  return at::gelu(at::avg_pool3d(net.norm(net.conv(x) + net.sum_weight), s.pool_kernel_size));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-ConvTranspose", tensors, reference,
+      {.smoke = {2, 4, 8, 4, 8, 8, {3, 3, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {16}, {2, 2, 2}},
+       .odd = {3, 5, 7, 3, 5, 7, {2, 3, 4}, {1, 2, 3}, {0, 1, 2}, {0, 1, 1}, {19}, {1, 3, 2}}});
+}

@@ -1,0 +1,19 @@
+// Linear layer, then a scaling and leaky ReLU:
+// v = (x * transpose(weight) + bias) * multiplier; y = v where v > 0, else v * negative_slope.
+// x: [batch_size, in_features]; y: [batch_size, out_features]
+// weight: [out_features, in_features]; bias: [out_features]. All row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 1024, in_features = 8192, out_features = 8192;
+  double multiplier = 2, negative_slope = 0.1;
+  KB_FIELDS(batch_size, in_features, out_features, multiplier, negative_slope)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const real* x, const real* weight, const real* bias, real* y,
+            cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const real* weight, const real* bias, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,39 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// Every channel of every sample has its own mean and spread, so that those of the groups differ.
+static void varied(Tensor& x, at::Generator& rng) {
+  const Tensor each = at::empty({x.size(0), x.size(1), 1, 1}, x.options());
+  x.normal_(0, 1, rng).mul_(each.uniform_(-2, 2, rng).exp2_());
+  x.add_(each.uniform_(-1, 1, rng));
+}
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Parameter bias = net.weight("bias", {s.out_channels, 1, 1}, normal(), normal());
+  Parameter scale = net.weight("scale", {s.out_channels, 1, 1}, normal(), normal());
+  Conv2d conv{net["conv"], s.in_channels, s.out_channels, s.kernel_size};
+  GroupNorm group_norm{net["group_norm"], s.num_groups, s.out_channels};
+};
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}).with(varied),
+      weights<Network>(s),
+      output<real>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, const Network& n) {
+  return n.group_norm(at::sigmoid((n.conv(x) + n.bias) * n.scale));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-Conv", tensors, reference,
+      {.smoke = {2, 4, 16, 18, 18, 3, 4}, .odd = {3, 5, 21, 13, 17, 2, 7}});
+}

@@ -1,0 +1,29 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Linear gemm{net["gemm"], s.in_features, s.out_features};
+  BatchNorm batch_norm{net["batch_norm"], s.out_features};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.in_features}).with(normal()),
+                    weights<Network>(s), output<real>("y", {s.batch_size, s.out_features})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, const Network& n) {
+  x = n.gemm(x);
+  x = n.batch_norm(x);
+  x = at::gelu(x);
+  return at::relu(x);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {64, 96, 128}, .odd = {37, 75, 101}});
+}

@@ -1,0 +1,32 @@
+// 2D transposed convolution with bias (dilation 1, one group), times a number, then the mean over
+// height and width, and the mean over what is left of them (one element):
+// z[n][o][i][j] = conv_bias[o] + sum over c, p, q, h, w with h * stride - padding + p = i and
+//                 w * stride - padding + q = j of conv_weight[c][o][p][q] * x[n][c][h][w];
+// y[n][o] = mean over i, j of z[n][o][i][j] * multiplier.
+// x: [batch_size, in_channels, height, width]
+// conv_weight: [in_channels, out_channels, kernel_size, kernel_size]; conv_bias: [out_channels]
+// y: [batch_size, out_channels, 1, 1]; z has out_height() rows and out_width() columns.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 16, in_channels = 64, out_channels = 128, height = 128, width = 128;
+  int64_t kernel_size = 3, stride = 2, padding = 1, output_padding = 1;
+  double multiplier = 0.5;
+  KB_FIELDS(batch_size, in_channels, out_channels, height, width, kernel_size, stride, padding,
+            output_padding, multiplier)
+  int64_t out_height() const {
+    return (height - 1) * stride - 2 * padding + kernel_size + output_padding;
+  }
+  int64_t out_width() const {
+    return (width - 1) * stride - 2 * padding + kernel_size + output_padding;
+  }
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const real* x, const real* conv_weight, const real* conv_bias, real* y,
+            cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const real* conv_weight, const real* conv_bias,
+                         cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,27 @@
+// 3D transposed convolution, softmax over the channels, sigmoid: y = sigmoid(softmax over o of z).
+// z[n][o][d][h][w] = conv_bias[o] + the sum of conv_weight[i][o][p][q][r] * x[n][i][a][b][c] over
+// all i and over all p and a with a * stride - padding + p = d, likewise q, b, h and r, c, w.
+// x: [batch_size, in_channels, D, H, W]
+// conv_weight: [in_channels, out_channels, kernel_size, kernel_size, kernel_size]
+// conv_bias: [out_channels]
+// y, z: [batch_size, out_channels, length(D), length(H), length(W)]
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 16, in_channels = 32, out_channels = 64, D = 16, H = 32, W = 32;
+  int64_t kernel_size = 3, stride = 2, padding = 1, output_padding = 1;
+  KB_FIELDS(batch_size, in_channels, out_channels, D, H, W, kernel_size, stride, padding,
+            output_padding)
+  int64_t length(int64_t n) const {
+    return (n - 1) * stride - 2 * padding + kernel_size + output_padding;
+  }
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const real* x, const real* conv_weight, const real* conv_bias, real* y,
+            cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const real* conv_weight, const real* conv_bias,
+                         cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,19 @@
+#include "task.h"
+
+#include <kb/product.cuh>
+
+struct SwishScale {
+  const kb::real* bias;
+  float factor;
+  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
+    v += static_cast<float>(bias[feature]);
+    return v / (1 + expf(-v)) * factor;
+  }
+};
+
+void task::launch(const Sizes& s, const real* x, const real* weight, const real* bias, real* y,
+                  cudaStream_t stream) {
+  const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
+  kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
+                     kb::store(y, shape, SwishScale{bias, static_cast<float>(s.scaling_factor)}));
+}

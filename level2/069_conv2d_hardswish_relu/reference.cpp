@@ -1,0 +1,27 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Conv2d conv{net["conv"], s.in_channels, s.out_channels, s.kernel_size};
+};
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}), weights<Network>(s),
+      output<real>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, const Network& n) {
+  return at::relu(at::hardswish(n.conv(x)));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {2, 8, 24, 18, 18, 3}, .odd = {3, 5, 19, 13, 17, 2}});
+}

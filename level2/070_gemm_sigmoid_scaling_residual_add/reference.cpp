@@ -1,0 +1,29 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Linear gemm{net["gemm"], s.input_size, s.hidden_size};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.input_size}), weights<Network>(s),
+                    output<real>("y", {s.batch_size, s.hidden_size})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
+  x = n.gemm(x);
+  const Tensor original = x;
+  x = at::sigmoid(x);
+  x = x * s.scaling_factor;
+  return x + original;
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {16, 256, 192, 2}, .odd = {7, 131, 109, -0.35}});
+}

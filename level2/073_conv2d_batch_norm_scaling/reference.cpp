@@ -1,0 +1,37 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// Every channel of every sample has its own mean and spread, so that samples differ.
+static void varied(Tensor& x, at::Generator& rng) {
+  const Tensor each = at::empty({x.size(0), x.size(1), 1, 1}, x.options());
+  x.normal_(0, 1, rng).mul_(each.uniform_(-2, 2, rng).exp2_());
+  x.add_(each.uniform_(-1, 1, rng));
+}
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Conv2d conv{net["conv"], s.in_channels, s.out_channels, s.kernel_size};
+  BatchNorm bn{net["bn"], s.out_channels};
+};
+
+static auto tensors(const Sizes& s) {
+  const int64_t k = s.kernel_size;
+  return std::tuple{
+      input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}).with(varied),
+      weights<Network>(s),
+      output<real>("y", {s.batch_size, s.out_channels, s.height - k + 1, s.width - k + 1})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
+  return n.bn(n.conv(x)) * s.scaling_factor;
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-Conv", tensors, reference,
+      {.smoke = {4, 8, 24, 14, 14, 3}, .odd = {3, 5, 19, 13, 17, 2, -0.7}});
+}

@@ -1,0 +1,32 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Parameter multiplier = net.weight("multiplier", {s.out_channels, 1, 1, 1}, normal(), normal());
+  ConvTransposeOptions options{s.stride, s.padding, s.output_padding};
+  ConvTranspose3d conv{net["conv_transpose"], s.in_channels, s.out_channels, s.kernel_size,
+                       options};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+                    weights<Network>(s),
+                    output<real>("y", {s.batch_size, s.out_channels, s.pooled(s.depth),
+                                       s.pooled(s.height), s.pooled(s.width)})};
+}
+
+static Tensor reference(const Sizes&, const Tensor& x, const Network& net) {
+  const Tensor y = at::leaky_relu(net.conv(x), 0.2) * net.multiplier;
+  return at::max_pool3d(at::leaky_relu(y, 0.2), 2);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-ConvTranspose", tensors, reference,
+      {.smoke = {2, 4, 8, 4, 6, 6, 3, 2, 1, 1}, .odd = {3, 5, 7, 3, 5, 7, 4, 3, 2, 2}});
+}

@@ -1,0 +1,18 @@
+// Linear layer whose bias is a parameter of its own, then ReLU:
+// y = max(0, x * transpose(weight) + bias).
+// x: [batch_size, in_features]; y: [batch_size, out_features]
+// weight: [out_features, in_features]; bias: [out_features]. All row-major.
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 1024, in_features = 8192, out_features = 8192;
+  KB_FIELDS(batch_size, in_features, out_features)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const real* x, const real* bias, const real* weight, real* y,
+            cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const real* bias, const real* weight, cudaStream_t stream);
+}  // namespace task

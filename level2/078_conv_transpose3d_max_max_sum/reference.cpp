@@ -1,0 +1,30 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  ConvTranspose3d conv{net["conv_transpose"], s.in_channels, s.out_channels, s.kernel_size,
+                       ConvTransposeOptions{.stride = s.stride, .padding = s.padding}};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
+                    weights<Network>(s),
+                    output<real>("y", {s.batch_size, 1, s.pooled(s.depth), s.pooled(s.height),
+                                       s.pooled(s.width)})};
+}
+
+static Tensor reference(const Sizes&, const Tensor& x, const Network& net) {
+  const Tensor y = at::max_pool3d(at::max_pool3d(net.conv(x), 2), 3);
+  return at::sum(y, 1, /*keepdim=*/true);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-ConvTranspose", tensors, reference,
+      {.smoke = {2, 2, 4, 8, 8, 8, 5, 2, 2}, .odd = {3, 5, 7, 5, 6, 7, 4, 3, 1}});
+}

@@ -1,0 +1,30 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Linear gemm{net["gemm"], s.in_features, s.out_features};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.in_features}), weights<Network>(s),
+                    output<real>("y", {s.batch_size, s.out_features})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, const Network& n) {
+  x = n.gemm(x);
+  x = x * at::sigmoid(x);
+  x = x / 2.0;
+  x = at::clamp(x, -1.0, 1.0);
+  x = at::tanh(x);
+  return at::clamp(x, -1.0, 1.0);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {16, 256, 192}, .odd = {7, 131, 109}});
+}

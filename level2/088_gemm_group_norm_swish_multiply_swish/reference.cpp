@@ -1,0 +1,31 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Parameter multiply_weight{net.weight("multiply_weight", {s.out_features}, normal(), normal())};
+  Linear gemm{net["gemm"], s.in_features, s.out_features};
+  GroupNorm group_norm{net["group_norm"], s.num_groups, s.out_features};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.in_features}), weights<Network>(s),
+                    output<real>("y", {s.batch_size, s.out_features})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, const Network& n) {
+  x = n.gemm(x);
+  x = n.group_norm(x);
+  x = x * at::sigmoid(x);
+  x = x * n.multiply_weight;
+  return x * at::sigmoid(x);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {16, 256, 192, 8}, .odd = {7, 131, 105, 5}});
+}

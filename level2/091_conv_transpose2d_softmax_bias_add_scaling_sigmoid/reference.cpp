@@ -1,0 +1,36 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Parameter bias = net.weight("bias", {s.out_channels, 1, 1}, normal(0, 0.5), normal());
+  ConvTranspose2d conv{
+      net["conv_transpose"],
+      s.in_channels,
+      s.out_channels,
+      s.kernel_size,
+      {.stride = s.stride, .padding = s.padding, .output_padding = s.output_padding}};
+};
+
+// Large inputs, or else all channels would have nearly the same share of the softmax.
+static auto tensors(const Sizes& s) {
+  const Shape x = {s.batch_size, s.in_channels, s.height, s.width};
+  return std::tuple{
+      input<real>("x", x).with(normal(0, 8)), weights<Network>(s),
+      output<real>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
+  x = at::softmax(n.conv(x), 1) + n.bias;
+  return at::sigmoid(x * s.scaling_factor);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-ConvTranspose", tensors, reference,
+      {.smoke = {2, 8, 16, 12, 12}, .odd = {3, 5, 19, 11, 17, 3, 3, 2, 1, -1.5}});
+}

@@ -1,0 +1,32 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  ConvTranspose2d conv{
+      net["conv_transpose"], s.in_channels, s.out_channels, s.kernel_size, {.stride = s.stride}};
+};
+
+// Large inputs, or else the minimum with 0 would leave next to nothing.
+static auto tensors(const Sizes& s) {
+  const Shape x = {s.batch_size, s.in_channels, s.height, s.width};
+  return std::tuple{
+      input<real>("x", x).with(normal(0, 4)), weights<Network>(s),
+      output<real>("y", {s.batch_size, s.out_channels, s.out_height(), s.out_width()})};
+}
+
+static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
+  x = n.conv(x) + s.add_value;
+  x = at::minimum(x, at::scalar_tensor(0, x.options()));
+  return at::gelu(x) * s.multiply_value;
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Fusion-ConvTranspose", tensors, reference,
+      {.smoke = {2, 8, 16, 12, 12}, .odd = {3, 5, 19, 11, 17, 3, 3, -0.25, -1.5}});
+}

@@ -1,0 +1,28 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Linear linear{net["linear"], s.in_features, s.out_features};
+};
+
+// Wide enough that softmax is far from uniform, and no feature takes all.
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.in_features}).with(normal(0, 2)),
+                    weights<Network>(s), output<real>("y", {s.batch_size, s.out_features})};
+}
+
+static Tensor reference(const Sizes&, Tensor x, const Network& n) {
+  x = n.linear(x);
+  x = at::gelu(x);
+  return at::softmax(x, 1);
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {16, 256, 192}, .odd = {7, 131, 109}});
+}
