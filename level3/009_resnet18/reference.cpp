@@ -48,8 +48,8 @@ struct ResNet18 {
 static auto tensors(const Sizes& s) {
   TORCH_CHECK(1 <= s.width_div && s.width_div <= 64, "width_div must be 1 to 64");
   const auto [n, channels, height, width] = s.input_shape;
-  return std::tuple{input<float>("x", {n, channels, height, width}), weights<ResNet18>(s),
-                    output<float>("y", {n, s.num_classes})};
+  return std::tuple{input<real>("x", {n, channels, height, width}), weights<ResNet18>(s),
+                    output<real>("y", {n, s.num_classes})};
 }
 
 static Tensor reference(const Sizes&, const Tensor& x, const ResNet18& net) { return net(x); }

@@ -31,7 +31,7 @@ struct Sizes {
   KB_FIELDS(input_shape, num_classes, width_div)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, const kb::Weights& weights, float* y,
+void launch(const Sizes& s, const real* x, const kb::Weights& weights, real* y,
             cudaStream_t stream);
 /// Optional: repacks weights, untimed, before the launches that use them.
 KB_OPTIONAL void prepare(const Sizes& s, const kb::Weights& weights, cudaStream_t stream);

@@ -15,10 +15,10 @@ struct Network {
 static auto tensors(const Sizes& s) {
   const Shape state = {s.num_layers, s.batch_size, s.hidden_size};
   return std::tuple{
-      input<float>("x", {s.batch_size, s.sequence_length, s.input_size}).with(normal()),
-      input<float>("h0", state).with(normal()).upstream(normal()),
-      input<float>("c0", state).with(normal()).upstream(normal()), weights<Network>(s),
-      output<float>("out", {s.batch_size, s.output_size})};
+      input<real>("x", {s.batch_size, s.sequence_length, s.input_size}).with(normal()),
+      input<real>("h0", state).with(normal()).upstream(normal()),
+      input<real>("c0", state).with(normal()).upstream(normal()), weights<Network>(s),
+      output<real>("out", {s.batch_size, s.output_size})};
 }
 
 // Upstream draws h0 and c0 inside forward() when they are not given; here they always are.

@@ -24,8 +24,8 @@ struct Sizes {
   KB_FIELDS(batch_size, sequence_length, input_size, hidden_size, num_layers, output_size)
 };
 /// Enqueues the operation on `stream`; does not synchronise.
-void launch(const Sizes& s, const float* x, const float* h0, const float* c0,
-            const kb::Weights& weights, float* out, cudaStream_t stream);
+void launch(const Sizes& s, const real* x, const real* h0, const real* c0,
+            const kb::Weights& weights, real* out, cudaStream_t stream);
 /// Optional: repacks weights, untimed, before the launches that use them.
 KB_OPTIONAL void prepare(const Sizes& s, const kb::Weights& weights, cudaStream_t stream);
 }  // namespace task

@@ -1,0 +1,94 @@
+// Attention against the definition: heads side by side, causal or not, few tokens.
+#include <kb/attention.cuh>
+
+#include "blocks.h"
+
+namespace {
+
+using kb::AttentionRows;
+
+/// A result of attention in double; q, k and v are thirds of the rows of `qkv`.
+template <class T>
+std::vector<double> expected(AttentionRows rows, bool causal, int64_t tokens, int64_t heads,
+                             int64_t size, const std::vector<T>& qkv) {
+  const int64_t width = heads * size;
+  std::vector<double> out(tokens * width);
+  const auto at = [&](int64_t token, int64_t third, int64_t i) {
+    return double{static_cast<float>(qkv[(token * 3 + third) * width + i])};
+  };
+  for (int64_t query = 0; query < tokens; ++query) {
+    for (int64_t head = 0; head < heads; ++head) {
+      const int64_t seen = causal ? query + 1 : tokens, first = head * size;
+      std::vector<double> scores(seen);
+      double max = -INFINITY, sum = 0;
+      for (int64_t key = 0; key < seen; ++key) {
+        for (int64_t i = 0; i < size; ++i) {
+          scores[key] += at(query, 0, first + i) * at(key, 1, first + i);
+        }
+        scores[key] /= std::sqrt(double(size));
+        max = std::max(max, scores[key]);
+      }
+      for (double& score : scores) {
+        score = rows == AttentionRows::softmax ? std::exp(score - max) : std::max(score, 0.0);
+        sum += score;
+      }
+      if (rows == AttentionRows::relu) sum = 1;
+      for (int64_t key = 0; key < seen; ++key) {
+        for (int64_t i = 0; i < size; ++i) {
+          out[query * width + first + i] += scores[key] / sum * at(key, 2, first + i);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+template <AttentionRows rows, class T>
+void expect_attention(bool causal, int64_t tokens, int64_t heads, int64_t size, float factor = 1,
+                      double tolerance = 4 * unit<T>) {
+  const int64_t width = heads * size;
+  auto values = signed_values<T>(tokens * 3 * width, 1);
+  for (T& v : values) v = static_cast<T>(static_cast<float>(v) * factor);
+  Buffer<T> qkv(values), out(static_cast<size_t>(tokens * width), T(0.f));
+  const T* const q = qkv;
+  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width, causal};
+  kb::launch_attention<rows, T>(nullptr, shape, q, q + width, q + 2 * width, out);
+  KB_LAUNCHED();
+  const auto got = as_double(out.read()),
+             want = expected(rows, causal, tokens, heads, size, values);
+  for (size_t i = 0; i < got.size(); ++i) KB_EXPECT(near(got[i], want[i], tolerance));
+}
+
+template <class T>
+void attention_of_all_kinds() {
+  expect_attention<AttentionRows::softmax, T>(false, 17, 3, 5);
+  expect_attention<AttentionRows::softmax, T>(true, 40, 2, 9);
+  expect_attention<AttentionRows::relu, T>(true, 19, 2, 8);
+  expect_attention<AttentionRows::softmax, T>(false, 1, 1, 1);
+}
+
+KB_FEATURE(attention_of_any_type) { KB_FOR_EACH_TYPE(attention_of_all_kinds); }
+
+KB_FEATURE(attention_of_scores_far_apart) {
+  // Scores reach 180: exp() makes a relative error of each weight out of their absolute ones.
+  expect_attention<AttentionRows::softmax, float>(false, 33, 2, 8, 4, 2e-4);
+}
+
+KB_FEATURE(attention_of_few_tokens) {
+  constexpr int64_t sequences = 3, tokens = 5, heads = 2, size = 37, width = heads * size;
+  const auto values = signed_values<float>(sequences * tokens * 3 * width, 1);
+  Buffer<float> qkv(values), out(sequences * tokens * width, 0.f);
+  kb::launch_attention_of_few<float>(nullptr, sequences, tokens, heads, size, qkv, out);
+  KB_LAUNCHED();
+  const auto got = out.read();
+  for (int64_t n = 0; n < sequences; ++n) {
+    const auto first = values.begin() + n * tokens * 3 * width;
+    const std::vector<float> own(first, first + tokens * 3 * width);
+    const auto want = expected(AttentionRows::softmax, false, tokens, heads, size, own);
+    for (int64_t i = 0; i < tokens * width; ++i) {
+      KB_EXPECT(near(got[n * tokens * width + i], want[i]));
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,24 @@
+// A perceptron with two wide hidden layers.
+// x: [batch_size, input_size]; y: [batch_size, output_size]; both row-major.
+// The 2 hidden layers have layer_sizes[0], layer_sizes[1], ... outputs:
+//   x = relu(x * transpose(weight) + bias)
+// and the last layer is the same without relu.
+// Weights: "network.0.weight" [layer_sizes[0], input_size], "network.0.bias" [layer_sizes[0]],
+// "network.2.weight", "network.2.bias", ...: hidden layer i is number 2 i, the last layer is
+// "network.4.weight" [output_size, layer_sizes[1]], "network.4.bias" [output_size].
+#pragma once
+#include <kb/contract.h>
+
+namespace task {
+struct Sizes {
+  int64_t batch_size = 128, input_size = 16384;
+  std::array<int64_t, 2> layer_sizes = {16384, 16384};
+  int64_t output_size = 8192;
+  KB_FIELDS(batch_size, input_size, layer_sizes, output_size)
+};
+/// Enqueues the operation on `stream`; does not synchronise.
+void launch(const Sizes& s, const real* x, const kb::Weights& weights, real* y,
+            cudaStream_t stream);
+/// Optional: repacks weights, untimed, before the launches that use them.
+KB_OPTIONAL void prepare(const Sizes& s, const kb::Weights& weights, cudaStream_t stream);
+}  // namespace task

@@ -1,0 +1,30 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Sequential transition =
+      Sequential(net["transition"])
+          .add<BatchNorm>(s.num_input_features)
+          .then(at::relu)
+          .add<Conv2d>(s.num_input_features, s.num_output_features, 1, ConvOptions{.bias = false})
+          .then([](const Tensor& x) { return at::avg_pool2d(x, 2, 2); });
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{
+      input<real>("x", {s.batch_size, s.num_input_features, s.height, s.width}),
+      weights<Network>(s),
+      output<real>("y", {s.batch_size, s.num_output_features, s.height / 2, s.width / 2})};
+}
+
+static Tensor reference(const Sizes&, const Tensor& x, const Network& n) { return n.transition(x); }
+
+Task kb::task() {
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {2, 8, 16, 16, 16}, .odd = {3, 5, 7, 13, 19}});
+}

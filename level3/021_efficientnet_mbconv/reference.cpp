@@ -1,0 +1,51 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+static ConvOptions conv(int64_t stride, int64_t padding, int64_t groups = 1) {
+  return {.stride = stride, .padding = padding, .groups = groups, .bias = false};
+}
+
+struct Network {
+  Scope net;
+  Sizes s;
+  int64_t hidden = s.in_channels * s.expand_ratio;
+  Sequential expand_conv = expand();
+  Sequential depthwise_conv = Sequential(net["depthwise_conv"])
+                                  .add<Conv2d>(hidden, hidden, s.kernel_size,
+                                               conv(s.stride, (s.kernel_size - 1) / 2, hidden))
+                                  .add<BatchNorm>(hidden)
+                                  .then(at::relu6);
+  Sequential project_conv = Sequential(net["project_conv"])
+                                .add<Conv2d>(hidden, s.out_channels, 1, conv(1, 0))
+                                .add<BatchNorm>(s.out_channels);
+
+  Sequential expand() const {
+    Sequential all(net["expand_conv"]);
+    if (s.expand_ratio == 1) return all;
+    return all.add<Conv2d>(s.in_channels, hidden, 1, conv(1, 0))
+        .add<BatchNorm>(hidden)
+        .then(at::relu6);
+  }
+};
+
+static auto tensors(const Sizes& s) {
+  TORCH_CHECK(s.kernel_size % 2 == 1, "kernel_size must be odd");
+  return std::tuple{input<real>("x", {s.batch_size, s.in_channels, s.height, s.width}),
+                    weights<Network>(s),
+                    output<real>("y", {s.batch_size, s.out_channels, (s.height - 1) / s.stride + 1,
+                                       (s.width - 1) / s.stride + 1})};
+}
+
+static Tensor reference(const Sizes& s, const Tensor& x, const Network& n) {
+  const Tensor y = n.project_conv(n.depthwise_conv(n.expand_conv(x)));
+  return s.stride == 1 && s.in_channels == s.out_channels ? y + x : y;
+}
+
+Task kb::task() {
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {6, 8, 5, 2, 6, 2, 16, 16}, .odd = {7, 7, 3, 1, 3, 3, 13, 9}});
+}

@@ -1,0 +1,27 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  Linear i2h{net["i2h"], s.input_size + s.hidden_size, s.hidden_size};
+  Linear h2o{net["h2o"], s.hidden_size, s.output_size};
+};
+
+static auto tensors(const Sizes& s) {
+  return std::tuple{input<real>("x", {s.batch_size, s.input_size}),
+                    input<real>("hidden", {s.batch_size, s.hidden_size}), weights<Network>(s),
+                    output<real>("output", {s.batch_size, s.output_size})};
+}
+
+static Tensor reference(const Sizes&, const Tensor& x, const Tensor& hidden, const Network& n) {
+  return n.h2o(at::tanh(n.i2h(at::cat({x, hidden}, 1))));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
+                                  {.smoke = {4, 64, 64, 32}, .odd = {3, 37, 53, 19}});
+}

@@ -1,0 +1,36 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+// Upstream's fc does not reach the result.
+struct Network {
+  Scope net;
+  Sizes s;
+  LSTM lstm{
+      net["lstm"], s.input_size, s.hidden_size, {.layers = s.num_layers, .batch_first = true}};
+  void unread(const Scope& fc) const {
+    fc.unread_weight("weight", {s.output_size, s.hidden_size});
+    fc.unread_weight("bias", {s.output_size});
+  }
+  Network(const Scope& net, const Sizes& s) : net(net), s(s) { unread(net["fc"]); }
+};
+
+static auto tensors(const Sizes& s) {
+  const Shape state = {s.num_layers, s.batch_size, s.hidden_size};
+  return std::tuple{
+      input<real>("x", {s.batch_size, s.sequence_length, s.input_size}).with(normal()),
+      input<real>("h0", state).with(normal()), input<real>("c0", state).with(normal()),
+      weights<Network>(s), output<real>("h_n", state)};
+}
+
+static Tensor reference(const Sizes&, const Tensor& x, const Tensor& h0, const Tensor& c0,
+                        const Network& net) {
+  return std::get<1>(net.lstm(x, h0, c0));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
+                                  {.smoke = {2, 8, 12, 16, 3, 10}, .odd = {3, 13, 7, 19, 2, 5}});
+}

@@ -1,0 +1,27 @@
+#include "task.h"
+#include <kb/layers.h>
+#include <kb/reference.h>
+using namespace kb;
+using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  GRU gru{net["gru"], s.input_size, s.hidden_size, {.layers = s.num_layers, .bidirectional = true}};
+};
+
+static auto tensors(const Sizes& s) {
+  const Shape state = {2 * s.num_layers, s.batch_size, s.hidden_size};
+  return std::tuple{input<real>("x", {s.seq_len, s.batch_size, s.input_size}).with(normal()),
+                    input<real>("h0", state).with(normal()), weights<Network>(s),
+                    output<real>("h_n", state)};
+}
+
+static Tensor reference(const Sizes&, const Tensor& x, const Tensor& h0, const Network& net) {
+  return std::get<1>(net.gru(x, h0));
+}
+
+Task kb::task() {
+  return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
+                                  {.smoke = {2, 8, 12, 16, 3}, .odd = {3, 13, 7, 19, 2}});
+}
