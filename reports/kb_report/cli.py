@@ -83,6 +83,15 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("rollup", help="report on everything a build directory judged")
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
     p.add_argument("--out", type=Path, metavar="DIR", help="default: <build-dir>/reports")
+    p.add_argument(
+        "--run", dest="runs", action="append", default=[], metavar="GLOB",
+        help="only these runs, written to --out (may be repeated)",
+    )  # fmt: skip
+    p.add_argument(
+        "--tasks", action="append", default=[], metavar="GLOB",
+        help="only these tasks, such as 'level1/*', written to --out: N counts them alone (may be "
+        "repeated)",
+    )  # fmt: skip
     _add_baseline(p)
     p.set_defaults(run=_rollup)
 
@@ -244,7 +253,10 @@ def _status(*suites: Suite) -> int:
 
 
 def _rollup(args: argparse.Namespace) -> int:
+    if (args.runs or args.tasks) and not args.out:
+        raise ReportError("--run and --tasks make a part of the report: say where with --out DIR")
     suite = load.load_build_dir(args.build_dir)
+    suite.narrow(args.runs, args.tasks)
     upstream.add_baselines(suite, args.baseline)
     return publish(suite, args.out or args.build_dir / "reports")
 

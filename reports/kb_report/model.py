@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import json
 import re
 from dataclasses import dataclass, field
@@ -80,6 +81,14 @@ class BadReport(ReportError):
         self.problem = Problem(kind, str(path), message)
 
 
+def _matching(globs: list[str], names: set[str], what: str) -> set[str]:
+    """The names that match one of the globs; all without any. Raises ReportError."""
+    for glob in globs:
+        if not fnmatch.filter(names, glob):
+            raise ReportError(f"no {what} here matches '{glob}'; there is {min(names, default='none')}")
+    return {name for glob in globs for name in fnmatch.filter(names, glob)} if globs else names
+
+
 @dataclass
 class Suite:
     """Everything one report is about.
@@ -119,6 +128,34 @@ class Suite:
         return [
             c for c in self.candidates if c["run"] == run and (level is None or c["level"] == level)
         ]
+
+    def narrow(self, runs: list[str], tasks: list[str]) -> None:
+        """Leave only runs and tasks (levelN/NNN_slug) that match one of the globs.
+
+        N of a level is then the number of its tasks that are left. No glob is all of them. Raises
+        ReportError for a glob that matches nothing.
+        """
+        named = {f"level{level}/{task}" for level, of in self.levels.items() for task in of}
+        kept_runs, kept = _matching(runs, set(self.runs()), "run"), _matching(tasks, named, "task")
+        if runs:
+            self.notes.append(f"only the runs that match {' or '.join(runs)} are in these tables")
+        if tasks:
+            self.notes.append(
+                f"only the tasks that match {' or '.join(tasks)} are in these tables: N counts "
+                "these, not the whole of a level"
+            )
+
+        def is_kept(record: dict[str, Any]) -> bool:
+            return f"level{record['level']}/{record['task']}" in kept
+
+        self.levels = {
+            level: left
+            for level, of in self.levels.items()
+            if (left := [task for task in of if f"level{level}/{task}" in kept])
+        }
+        self.candidates = [c for c in self.candidates if c["run"] in kept_runs and is_kept(c)]
+        self.runs_info = {run: info for run, info in self.runs_info.items() if run in kept_runs}
+        self.validity = [v for v in self.validity if is_kept(v)]
 
     def candidate(self, name: str) -> dict[str, Any]:
         """The candidate of this name. Raises ReportError, with the names that are most like it."""

@@ -18,6 +18,10 @@ def rollup(build, *more):
     return status, json.loads((build.root / "reports/results.json").read_text())
 
 
+def status_of(build, *more):
+    return main(["rollup", "--build-dir", str(build.root), *map(str, more)])
+
+
 def row_of(doc, run="seed", level=1, sample=None):
     levels = next(r for r in doc["runs"] if r["run"] == run)["levels"]
     rows = next(lv for lv in levels if lv["level"] == level)["samples"]
@@ -547,6 +551,44 @@ def test_a_choice_of_tasks_is_told(tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"chosen_tasks": "level1/0*"}))
     doc = rollup(build)[1]
     assert "KB_TASKS='level1/0*'" in doc["notes"][0]
+
+
+def test_a_part_of_the_tasks_counts_alone(hand, tmp_path):
+    out = tmp_path / "part"
+    first, second = (f"level1/{task}" for task in hand.levels[1][:2])
+    assert status_of(hand, "--tasks", first, "--tasks", second, "--out", out) == 0
+    doc = json.loads((out / "results.json").read_text())
+    row = row_of(doc)
+    assert (row["n"], row["provided"], row["correct"]) == (2, 2, 2)
+    assert row["lanes"]["eager"]["fast_p"]["1"]["wins"] == 1
+    assert any("N counts these" in note for note in doc["notes"])
+
+
+def test_runs_are_chosen_by_globs(tmp_path):
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 2)})
+    for run in ("seed", "alpha", "alpine"):
+        build.result(build.add(build.levels[1][0], run=run), "pass")
+    build.finish()
+    out = tmp_path / "part"
+    assert status_of(build, "--run", "alp*", "--out", out) == 0
+    doc = json.loads((out / "results.json").read_text())
+    assert [r["run"] for r in doc["runs"]] == ["alpha", "alpine"]
+    assert {c["run"] for c in doc["candidates"]} == {"alpha", "alpine"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--tasks", "level9/*", "--out", "part"], "level9"),
+        (["--run", "nobody", "--out", "part"], "nobody"),
+        (["--run", "seed"], "--out"),
+    ],
+)
+def test_a_part_that_is_none_is_refused(hand, tmp_path, monkeypatch, capsys, arguments, word):
+    monkeypatch.chdir(tmp_path)
+    assert status_of(hand, *arguments) == model.USAGE
+    assert word in capsys.readouterr().err
+    assert not (tmp_path / "part").exists()
 
 
 def test_manifest_that_repeats_itself(tmp_path):
