@@ -51,6 +51,12 @@ function(kb_set_candidate_flags name source task_dir library headers)
   set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
     --allow-read ${contract})
+  if(source STREQUAL ${task_dir}/candidate.cu)  # a shipped one may share the source of its architecture
+    get_filename_component(level_dir ${PROJECT_SOURCE_DIR}/${task_dir} DIRECTORY)
+    if(IS_DIRECTORY ${level_dir}/architectures)
+      list(APPEND launcher --allow-read ${level_dir}/architectures)
+    endif()
+  endif()
   kb_use_headers(${name} "${headers}" header_options)
   list(APPEND launcher ${header_options})
   set(link_options -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)

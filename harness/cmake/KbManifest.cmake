@@ -47,6 +47,9 @@ function(kb_add_sources)
   # Nor what editors leave behind, which may be gone when it is to be hashed.
   list(FILTER sources EXCLUDE REGEX "^harness/tests/|\\.md$|/[.#][^/]*$|~$")
   foreach(level IN ITEMS 1 2 3 4)
+    file(GLOB shared CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+      ${PROJECT_SOURCE_DIR}/level${level}/architectures/*.h)
+    list(APPEND sources ${shared})
     get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
     foreach(slug IN LISTS slugs)
       list(APPEND sources level${level}/${slug}/task.h level${level}/${slug}/reference.cpp)

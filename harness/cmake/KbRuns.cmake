@@ -87,9 +87,7 @@ endfunction()
 
 function(kb_check_task out place level slug)
   get_property(tasks GLOBAL PROPERTY KB_TASKS_${level})
-  if(NOT tasks)
-    set(${out} "${place}: level ${level} has no tasks yet. Move the file out of candidates/." PARENT_SCOPE)
-  elseif(NOT slug IN_LIST tasks)
+  if(NOT slug IN_LIST tasks)
     kb_find_nearest(nearest "${tasks}" "${slug}")
     # Not all names: a hundred would push the sentence off the screen.
     set(${out} "${place} matches no task of level ${level}: its name must be that of a folder in level${level}/, with \

@@ -1,4 +1,5 @@
-# Tasks: a folder levelN/NNN_slug with task.h, reference.cpp and candidate.cu is one.
+# Tasks: a folder levelN/NNN_slug with task.h, reference.cpp and candidate.cu is one. Sources that tasks of one
+# architecture share lie beside them in levelN/architectures.
 
 # kb_add_levels(): adds the tasks that KB_TASKS names, of all levels, and their shipped candidates as the run `seed`.
 function(kb_add_levels)
@@ -29,7 +30,7 @@ function(kb_add_level level chosen)
   set(slugs "")
   set(left_out "")
   foreach(slug IN LISTS folders)
-    if(NOT IS_DIRECTORY ${dir}/${slug})
+    if(NOT IS_DIRECTORY ${dir}/${slug} OR slug STREQUAL architectures)
       continue()
     endif()
     if(NOT slug MATCHES "^[0-9][0-9][0-9]_[a-z0-9_]+$")

@@ -10,7 +10,8 @@ using kb::AttentionRows;
 /// A result of attention in double; q, k and v are thirds of the rows of `qkv`.
 template <class T>
 std::vector<double> expected(AttentionRows rows, bool causal, int64_t tokens, int64_t heads,
-                             int64_t size, const std::vector<T>& qkv) {
+                             int64_t size, const std::vector<T>& qkv, int64_t window = 0,
+                             double factor = 0) {
   const int64_t width = heads * size;
   std::vector<double> out(tokens * width);
   const auto at = [&](int64_t token, int64_t third, int64_t i) {
@@ -19,21 +20,23 @@ std::vector<double> expected(AttentionRows rows, bool causal, int64_t tokens, in
   for (int64_t query = 0; query < tokens; ++query) {
     for (int64_t head = 0; head < heads; ++head) {
       const int64_t seen = causal ? query + 1 : tokens, first = head * size;
+      const int64_t begin = window > 0 && seen > window ? seen - window : 0;
       std::vector<double> scores(seen);
       double max = -INFINITY, sum = 0;
-      for (int64_t key = 0; key < seen; ++key) {
+      for (int64_t key = begin; key < seen; ++key) {
         for (int64_t i = 0; i < size; ++i) {
           scores[key] += at(query, 0, first + i) * at(key, 1, first + i);
         }
-        scores[key] /= std::sqrt(double(size));
+        scores[key] *= factor != 0 ? factor : 1 / std::sqrt(double(size));
         max = std::max(max, scores[key]);
       }
-      for (double& score : scores) {
+      for (int64_t key = begin; key < seen; ++key) {
+        double& score = scores[key];
         score = rows == AttentionRows::softmax ? std::exp(score - max) : std::max(score, 0.0);
         sum += score;
       }
       if (rows == AttentionRows::relu) sum = 1;
-      for (int64_t key = 0; key < seen; ++key) {
+      for (int64_t key = begin; key < seen; ++key) {
         for (int64_t i = 0; i < size; ++i) {
           out[query * width + first + i] += scores[key] / sum * at(key, 2, first + i);
         }
@@ -89,6 +92,42 @@ KB_FEATURE(attention_of_few_tokens) {
       KB_EXPECT(near(got[n * tokens * width + i], want[i]));
     }
   }
+}
+
+template <class Sees>
+void expect_attention_of_samples(Sees sees, bool causal, int64_t window, int64_t tokens,
+                                 int64_t heads, int64_t size, float factor = 0) {
+  constexpr int64_t samples = 2;
+  const int64_t width = heads * size;
+  const auto values = signed_values<float>(samples * tokens * 3 * width, 1);
+  Buffer<float> qkv(values), out(static_cast<size_t>(samples * tokens * width), 0.f);
+  const float* const q = qkv;
+  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width, false, factor};
+  kb::launch_attention_of_samples<Sees, float>(nullptr, samples, shape, sees, q, q + width,
+                                               q + 2 * width, out);
+  KB_LAUNCHED();
+  const auto got = out.read();
+  for (int64_t n = 0; n < samples; ++n) {
+    const auto first = values.begin() + n * tokens * 3 * width;
+    const std::vector<float> own(first, first + tokens * 3 * width);
+    const auto want =
+        expected(AttentionRows::softmax, causal, tokens, heads, size, own, window, factor);
+    for (int64_t i = 0; i < tokens * width; ++i) {
+      KB_EXPECT(near(got[n * tokens * width + i], want[i], 8 * unit<float>));
+    }
+  }
+}
+
+KB_FEATURE(attention_of_short_samples) {
+  expect_attention_of_samples(kb::SeesAll{}, false, 0, 1, 1, 1);
+  expect_attention_of_samples(kb::SeesAll{}, false, 0, 7, 2, 33);
+  expect_attention_of_samples(kb::SeesEarlier{}, true, 0, 33, 3, 8);
+  expect_attention_of_samples(kb::SeesEarlier{5}, true, 5, 64, 1, 12, 0.25f);
+}
+
+KB_FEATURE(attention_of_long_samples) {
+  expect_attention_of_samples(kb::SeesAll{}, false, 0, 65, 2, 8);
+  expect_attention_of_samples(kb::SeesEarlier{9}, true, 9, 70, 2, 4, 1.f);
 }
 
 }  // namespace

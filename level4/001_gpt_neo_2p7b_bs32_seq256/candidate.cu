@@ -1,0 +1,3 @@
+#include "task.h"
+
+#include "../architectures/gpt_neo.cuh"

@@ -1,0 +1,3 @@
+#include "task.h"
+
+#include "../architectures/opt.cuh"

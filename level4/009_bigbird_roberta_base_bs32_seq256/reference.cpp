@@ -1,0 +1,8 @@
+#include "task.h"
+
+#include "../architectures/bigbird.h"
+
+Task kb::task() {
+  return bigbird({.smoke = {2, 16, 101, 64, 2, 32, 2, 4, 128, 4, 1},
+                  .odd = {3, 23, 89, 75, 3, 35, 3, 5, 77, 5, 1}});
+}

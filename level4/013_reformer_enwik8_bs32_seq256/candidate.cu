@@ -1,0 +1,3 @@
+#include "task.h"
+
+#include "../architectures/reformer.cuh"

@@ -1,0 +1,8 @@
+#include "task.h"
+
+#include "../architectures/electra.h"
+
+Task kb::task() {
+  return electra({.smoke = {2, 16, 101, 64, 2, 16, 32, 2, 4, 128},
+                  .odd = {3, 23, 89, 75, 3, 13, 35, 3, 5, 77}});
+}

@@ -1,0 +1,7 @@
+#include "task.h"
+
+#include "../architectures/bart.h"
+
+Task kb::task() {
+  return bart({.smoke = {4, 4, 101, 64, 32, 2, 4, 128}, .odd = {7, 5, 89, 75, 35, 3, 5, 77}});
+}
