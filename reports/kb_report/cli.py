@@ -22,6 +22,7 @@ from kb_report import (
     merge,
     metrics,
     model,
+    overview,
     page,
     prompt,
     rollup,
@@ -515,7 +516,7 @@ def measurements(doc: dict[str, Any]) -> str:
     lines = []
     for run in doc["runs"]:
         for level in run["levels"]:
-            for row in level["samples"]:
+            for row in overview.rows_of(level):
                 at = ".".join(x for x in (run["run"], row["sample"], f"level{level['level']}") if x)
                 values = {"fast_0": row["fast_0"]}
                 for p, f in row["lanes"].get(model.PRIMARY_LANE, {}).get("fast_p", {}).items():

@@ -18,6 +18,7 @@ from kb_report.model import (
     BUILT_ONLY,
     JUDGED,
     NO_RESULT,
+    SOURCE_CHANGED,
     STALE,
     VALIDITY_KEYS,
     BadReport,
@@ -174,25 +175,25 @@ class Current:
             return None
         module = sha256_file(self.build_dir / entry["module"])
         if module is None:
-            return "its module is missing"
+            return "module missing: rebuild"
         if hashes.get("module", module) is None:
             # Nothing was loaded (a compile error, for example): the source stands for the module.
             source = self.source(entry)
             now = sha256_file(source) if source else None
             if now and hashes.get("source") not in (None, now):
-                return "its source changed since it was judged"
+                return SOURCE_CHANGED
         elif hashes.get("module", module) != module:
-            return "its module changed since it was judged"
+            return "rebuilt: judge again"
         if hashes.get("task") not in (None, self.library(entry["level"], entry["task"])):
-            return "its task changed since it was judged"
+            return "task changed: judge again"
         if self.harness is None:
-            return "env.json is missing, so the harness that judged it is unknown"
+            return "env.json is missing: run the test kb.env"
         if hashes.get("harness", self.harness) != self.harness:
-            return "the harness changed since it was judged"
+            return "harness changed: judge again"
         correctness = value.get("correctness")
         contract = correctness.get("contract") if isinstance(correctness, dict) else None
         if contract and self.contract and contract != self.contract:
-            return f"it was judged under the contract {contract}, and {self.contract} is configured"
+            return f"judged under the contract {contract}, not {self.contract}: judge again"
         return None
 
 

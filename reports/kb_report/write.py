@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost, metrics, tables, validity
-from kb_report.metrics import THRESHOLDS
+from kb_report import columns, cost, metrics, overview, tables, validity
 from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, machine_name, one_line
 
 
@@ -213,12 +212,6 @@ def escape_markdown(text: str | None, limit: int = 160) -> str:
     return _ADDRESS.sub(lambda m: re.sub(r"([:.])", r"\\\1", m[0]), flat)
 
 
-def all_functional(doc: dict[str, Any]) -> bool:
-    """True if no table of the report can have a time of a GPU."""
-    levels = [level["functional"] for run in doc["runs"] for level in run["levels"]]
-    return all(levels) if levels else doc["functional"]
-
-
 def summary_md(doc: dict[str, Any]) -> str:
     """The report as Markdown, for a pull request or a CI summary page."""
     where = escape_markdown(machine_name(doc["machine"]))
@@ -234,18 +227,9 @@ def summary_md(doc: dict[str, Any]) -> str:
         " · ".join(filter(None, facts)),
         "",
     ]
-    functional = all_functional(doc)
-    ps = [f"{p:g}" for p in THRESHOLDS]
-    speeds = ["fast<sub>0</sub>"]
-    if not functional:
-        speeds = ["against", *(f"fast<sub>{p}</sub>" for p in ps), "geo-mean", "faster"]
-    head = ["run", "level", "N", "judged", "compiled", "correct", *speeds]
-    lines += [_line(head), "|:--|" + "--:|" * (len(head) - 1)]
-    for run in doc["runs"]:
-        for level in run["levels"]:
-            for row in level["samples"]:
-                lines += _summary_rows(run, level, row, ps, functional)
-    lines.append("")
+    functional = overview.all_functional(doc)
+    table = overview.columns(functional)
+    lines += [*columns.markdown(table, overview.groups(doc), escape_markdown), ""]
     if functional:
         lines += [f"fast_p for p > 0 and speed-ups: {tables.FUNCTIONAL_NOTE}.", ""]
     else:
@@ -260,51 +244,13 @@ def summary_md(doc: dict[str, Any]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _summary_rows(
-    run: dict[str, Any],
-    level: dict[str, Any],
-    row: dict[str, Any],
-    ps: list[str],
-    functional: bool,
-) -> list[str]:
-    name = " ".join(escape_markdown(x) for x in (run["run"], row["sample"]) if x)
-    first = [name, *map(str, (level["level"], row["n"], row["judged"], row["compiled"]))]
-    first.append(str(row["correct"]))
-    number = tables.number
-    if functional:
-        return [_line([*first, number(row["fast_0"])])]
-    if level["functional"]:
-        return [_line([*first, "-", number(row["fast_0"])] + ["-"] * (len(ps) + 1))]
-    lines = []
-    for lane_name, lane in row["lanes"].items():
-        cells = [*first, escape_markdown(lane_name)]
-        for p in ps:
-            f = lane["fast_p"][p]
-            extra = f" ({number(f['point'])})" if f["point"] != f["value"] else ""
-            cells.append(number(f["value"]) + extra)
-        mean, limits = lane["geo_mean_speedup_correct"], lane["geo_mean_speedup_correct_ci95"]
-        shown = number(mean) + (f" [{limits[0]:.2f}, {limits[1]:.2f}]" if limits else "")
-        lines.append(_line([*cells, shown, str(lane["faster"])]))
-        first = [""] * len(first)
-    for base in row["baselines"]:
-        points = [f"({number(base['fast_p_point'][p])})" for p in ps]
-        mean = number(base["geo_mean_speedup_correct"])
-        lines.append(_line([*first, escape_markdown(base["name"]), *points, mean, ""]))
-    return lines
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def _summary_details(doc: dict[str, Any]) -> list[str]:
     lines = []
     for run in doc["runs"]:
         for level in run["levels"]:
-            for row in level["samples"]:
-                sample = f" {row['sample']}" if row["sample"] else ""
+            for row in [overview.headline(level)] if "over_turns" in level else level["samples"]:
                 texts = [f"verdicts: {tables.verdict_text(row)}", *tables.not_judged_text(row)]
-                title = escape_markdown(f"{run['run']}{sample}")
+                title = escape_markdown(" ".join([run["run"], overview.row_name(row)]).rstrip())
                 lines.append(f"- **{title}, level {level['level']}**: {'; '.join(texts)}")
             if "over_samples" in level:
                 shown = "  ".join(
@@ -312,6 +258,13 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
                     for k, v in level["over_samples"]["pass_at_k"].items()
                 )
                 lines.append(f"  - pass@k: {shown}")
+            if "over_turns" in level:
+                p = "0" if level["functional"] else "1"
+                shown = "  ".join(
+                    f"N={t}: {tables.number(v)}"
+                    for t, v in level["over_turns"]["fast_p_at_n"][p].items()
+                )
+                lines.append(f"  - fast<sub>{p}</sub>@N: {shown}")
     for level in validity.by_level(doc):
         head, *rest = tables.validity_text(level).split("\n")
         lines.append(f"- {escape_markdown(head)}")
@@ -395,7 +348,7 @@ def junit_xml(doc: dict[str, Any]) -> str:
                 timestamp=doc["time"].rstrip("Z"),
             )
             properties = ET.SubElement(suite, "properties")
-            for row in level["samples"]:
+            for row in overview.rows_of(level):
                 at = f".{row['sample']}" if row["sample"] else ""
                 for key in ("n", "provided", "judged", "compiled", "correct", "fast_0"):
                     ET.SubElement(properties, "property", name=clean(key + at), value=str(row[key]))

@@ -1,0 +1,146 @@
+"""Runs of several samples or turns: what counts in tables, on cards and in categories."""
+
+import json
+
+import pytest
+
+from kb_report import metrics, rollup, schema
+from kb_report.cli import main
+from kb_report.metrics import Outcome
+from synthetic import BuildDir, details
+
+TASKS = ["019_relu", "020_leaky_relu", "023_softmax", "040_layer_norm"]
+
+
+def many(root, samples, are=None, backend="cuda", run="m"):
+    """A run of samples: name -> task index -> speed-up or verdict."""
+    build = BuildDir(root, backend=backend, levels={1: TASKS})
+    add(build, samples, are, run)
+    build.finish()
+    return build
+
+
+def add(build, samples, are=None, run="m"):
+    build.runs[run] = {"samples_are": are} if are else {}
+    for sample, given in samples.items():
+        for i, value in given.items():
+            entry = build.add(TASKS[i], run=run, sample=sample)
+            if isinstance(value, str):
+                build.result(entry, value)
+            elif value is not None:
+                build.result(entry, "pass", value)
+
+
+def report(build):
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    assert schema.check(doc, "results") == []
+    return doc
+
+
+def level_of(doc, run="m"):
+    return next(r for r in doc["runs"] if r["run"] == run)["levels"][0]
+
+
+# Task 0 is won in turn 1 and lost again in turn 3; 1 is won in turn 2 and not sent again; 2 becomes
+# correct in turn 3 and is slower; 3 is never right.
+TURNS = {
+    "t1": {0: 2.0, 1: "compile_error", 2: "incorrect", 3: "incorrect"},
+    "t2": {1: 1.5, 2: "timeout"},
+    "t10": {0: "incorrect", 2: 0.5},
+}
+
+
+def test_of_turns_any_that_solves_a_task_counts(tmp_path, capsys):
+    level = level_of(report(many(tmp_path / "b", TURNS, "turns")))
+    assert [r["sample"] for r in level["samples"]] == ["t1", "t2", "t10"]
+    head = level["headline"]
+    assert (head["turns"], head["n"], head["judged"], head["correct"]) == (3, 4, 4, 3)
+    shares = {p: f["value"] for p, f in head["lanes"]["eager"]["fast_p"].items()}
+    over = level["over_turns"]["fast_p_at_n"]
+    assert shares == {p: values["3"] for p, values in over.items()}
+    assert (shares["0"], shares["1"]) == (0.75, 0.5)
+    assert head["fast_0_wilson95"] == list(metrics.wilson(3, 4))
+    assert head["verdicts"] == {"pass": 3, "incorrect": 1}
+    assert head["not_provided"] == [] == head["not_judged"]
+    wins = {g["name"]: g["lanes"]["eager"]["fast_p"]["1"]["wins"] for g in head["categories"]}
+    assert sum(wins.values()) == 2
+    line = next(x for x in capsys.readouterr().out.splitlines() if "m all 3 turns" in x)
+    assert line.split()[4:9] == ["1", "4", "4", "4", "3"]
+    assert "| m all 3 turns | 1 | 4 |" in (tmp_path / "b/reports/summary.md").read_text()
+
+
+def test_the_best_of_turns_takes_every_limit_from_the_best():
+    def out(speedup=None, lo=None, hi=None, verdict="pass"):
+        return Outcome("t", True, True, verdict == "pass", verdict, speedup, lo, hi)
+
+    best = metrics.best_of([out(1.2, 1.1, 1.3), out(1.25, 0.9, 1.6), out(verdict="incorrect")])
+    assert (best.speedup, best.lo, best.hi, best.verdict) == (1.25, 1.1, 1.6, "pass")
+    assert best.wins(1) and not best.loses(1.5)
+    wrong = metrics.best_of([out(verdict="timeout"), out(verdict="incorrect")])
+    assert (wrong.correct, wrong.verdict, wrong.speedup) == (False, "incorrect", None)
+    untimed = metrics.best_of([out(), out(0.5, 0.4, 0.6)])
+    assert untimed.speedup == 0.5 and untimed.loses(1)
+
+
+SAMPLES = {
+    "s1": {0: 2.0, 1: 2.0, 2: "incorrect"},
+    "s2": {0: 2.0, 1: "incorrect", 2: "incorrect", 3: "timeout"},
+    "s3": {0: 0.5, 1: "incorrect", 2: 1.5},
+}
+
+
+def test_tables_by_category_are_means_over_samples(tmp_path):
+    level = level_of(report(many(tmp_path / "b", SAMPLES)))
+    head = level["headline"]
+    assert (head["samples"], head["provided"], head["correct"]) == (3, 10, 5)
+    f = head["lanes"]["eager"]["fast_p"]
+    assert f["0"]["value"] == pytest.approx(5 / 12) == level["over_samples"]["pass_at_k"]["1"]
+    assert f["1"]["value"] == pytest.approx(4 / 12)
+    assert level["over_samples"]["fast_p_at_k"]["1"]["1"] == pytest.approx(4 / 12)
+    assert f["1"]["wilson95"] == list(metrics.wilson(4 / 3, 4))
+    assert head["lanes"]["eager"]["geo_mean_speedup_correct_ci95"] is None
+    groups = {g["name"]: g for g in head["categories"]}
+    relu = groups["Activation"]  # the first two
+    assert (relu["n"], relu["correct"]) == (2, 4)
+    assert relu["lanes"]["eager"]["fast_p"]["1"]["value"] == pytest.approx(3 / 6)
+    page = (tmp_path / "b/reports/index.html").read_text()
+    assert '<td class="n">4 of 6</td>' in page and "mean of 3 samples: by category" in page
+
+
+def test_the_mean_over_samples_is_that_of_their_rows(tmp_path):
+    level = level_of(report(many(tmp_path / "b", SAMPLES)))
+    head, rows = level["headline"], level["samples"]
+    assert head["fast_0"] == pytest.approx(sum(r["fast_0"] for r in rows) / 3)
+    for p, f in head["lanes"]["eager"]["fast_p"].items():
+        for key in ("value", "upper", "point"):
+            mean = sum(r["lanes"]["eager"]["fast_p"][p][key] for r in rows) / 3
+            assert f[key] == pytest.approx(mean)
+
+
+def test_one_sample_is_its_own_headline(tmp_path):
+    level = level_of(report(many(tmp_path / "b", {"s1": {0: 2.0}})))
+    assert "headline" not in level
+
+
+def test_a_changed_source_is_told_on_the_card(tmp_path):
+    build = many(tmp_path / "b", {"s1": {0: 2.0, 1: "compile_error", 2: 2.0, 3: 2.0}})
+    for entry in build.candidates[:2]:
+        (build.source_dir / entry["source"]).write_text("// edited")
+    build.path(build.candidates[2]["module"]).write_text("built again")
+    states = [c["state"] for c in report(build)["candidates"]]
+    assert states == ["judged", "stale", "stale", "judged"]
+    page = build.root / "reports/index.html"
+    text, opened = page.read_text(), details(page)
+    assert '<p class="warn">2 of 4: source changed: rebuild</p>' in text
+    assert '<p class="warn">1 of 4: rebuilt: judge again</p>' in text
+    assert text.count("<small>source changed: rebuild</small>") == 2
+    for entry, words in zip(build.candidates, ["rebuild", "rebuild", "judge again", ""]):
+        assert words in opened[entry["name"]]
+
+
+def test_a_report_of_turns_survives_the_round_trip(tmp_path):
+    from kb_report import merge
+
+    doc = report(many(tmp_path / "b", TURNS, "turns"))
+    assert rollup.document(merge.read_suite(tmp_path / "b/reports")) == doc
