@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from kb_report import (
     __version__,
     compare,
+    compare_tables,
     dataset,
     feedback,
     gate,
@@ -273,11 +274,11 @@ def _merge(args: argparse.Namespace) -> int:
 def _compare(args: argparse.Namespace) -> int:
     sides, problems = compare.sides_of(args.sides)
     doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
-    _print(compare.text(doc))
+    _print(compare_tables.text(doc))
     _tell(problems)
     if args.out:
         write.write_atomic(args.out / "compare.json", write.as_json(doc))
-        write.write_atomic(args.out / "compare.md", compare.markdown(doc))
+        write.write_atomic(args.out / "compare.md", compare_tables.markdown(doc))
         has_page = page.write_comparison(args.out / "compare.html", doc)
         print(f"\nreport: {args.out / ('compare.html' if has_page else 'compare.md')}")
     return model.BAD_INPUT if problems else model.OK

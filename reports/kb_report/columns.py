@@ -25,7 +25,7 @@ class Column:
     cell: what a row says there. aside: what follows it, in brackets of its own.
     small: what only a page adds, in small print.
     left: it holds words. shared: all rows of a group say the same, which is shown once.
-    page_only: text and Markdown do without it.
+    page_only: text and Markdown do without it. chart: a page draws the row's `bar` with it.
     """
 
     head: str
@@ -35,6 +35,7 @@ class Column:
     left: bool = False
     shared: bool = False
     page_only: bool = False
+    chart: bool = False
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from kb_report import (
     charts,
     columns,
-    compare,
+    compare_tables,
     cost,
     leaderboard,
     metrics,
@@ -87,7 +87,7 @@ def environment() -> Any:
 
     filters = {
         "share": tables.number,
-        "interval": compare.interval,
+        "interval": compare_tables.interval,
         "p_value": tables.p_value,
         "percent": lambda v: f"{100 * v:.0f}",
         "num": _number,
@@ -173,21 +173,30 @@ def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
         env = environment()
     except ImportError:
         return False
-    bars = {}
-    for level in doc["levels"]:
-        for pair in level["pairs"]:
-            for r in pair.get("tasks", []):
-                hi = r["ci_hi"] if r["ci_hi"] is not None else 1e9
-                bars[(pair["b"], r["task"])] = charts.interval_bar(r["ratio"], r["ci_lo"], hi)
     html = env.get_template("compare.html.j2").render(
         doc=doc,
-        title=compare.title(doc),
+        show=compare_tables,
+        title=compare_tables.title(doc),
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
-        ps=[f"{p:g}" for p in THRESHOLDS],
-        bars=bars,
+        with_bars=_with_bars,
     )
     write.write_atomic(path, html)
     return True
+
+
+def _with_bars(pair: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of a pair's tasks with the bars that the page draws."""
+    kinds = {"faster": "w", "slower": "l", "undecided": "u"}
+    return [
+        [
+            row
+            | {
+                "bar": charts.interval_bar(row["ratio"], row["ci_lo"], row["ci_hi"] or 1e9),
+                "bar_kind": kinds[row["verdict"]],
+            }
+        ]
+        for row in pair["tasks"]
+    ]
 
 
 def write_leaderboard(path: Path, doc: dict[str, Any]) -> None:

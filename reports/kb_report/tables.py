@@ -19,7 +19,7 @@ from kb_report.model import (
 )
 
 FUNCTIONAL_NOTE = "functional, not a GPU measurement"
-_NAMES_SHOWN = 6
+NAMES_SHOWN = 6
 _STATE_SHORT = {
     STALE: "stale",
     NO_RESULT: "no result",
@@ -44,7 +44,7 @@ def grid(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def names(tasks: Sequence[str], shown: int = _NAMES_SHOWN) -> str:
+def names(tasks: Sequence[str], shown: int = NAMES_SHOWN) -> str:
     """Task names, abbreviated after the first few."""
     more = len(tasks) - shown
     text = ", ".join(tasks[:shown])

@@ -144,3 +144,80 @@ def test_a_report_of_turns_survives_the_round_trip(tmp_path):
 
     doc = report(many(tmp_path / "b", TURNS, "turns"))
     assert rollup.document(merge.read_suite(tmp_path / "b/reports")) == doc
+
+
+def compared(*arguments, out):
+    assert main(["compare", *map(str, arguments), "--out", str(out)]) == 0
+    return json.loads((out / "compare.json").read_text())
+
+
+def test_runs_of_samples_are_compared_at_every_k_that_both_have(tmp_path, capsys):
+    build = BuildDir(tmp_path / "b", levels={1: TASKS})
+    add(build, SAMPLES, run="m")
+    add(build, {"s1": {0: 2.0, 3: 2.0}, "s2": {0: "incorrect", 3: 0.5}}, run="o")
+    root = build.finish()
+    pair = compared(root, out=tmp_path / "out")["levels"][0]["pairs"][0]
+    assert {r["k"] for r in pair["at_k"]} == {1, 2}
+    one = {r["k"]: r for r in pair["at_k"] if r["metric"] == "pass"}
+    # m: 3, 1, 1 and 0 of 3 samples are right; o: 1, 0, 0 and 2 of 2.
+    assert one[1]["a"]["value"] == pytest.approx(5 / 12)
+    assert one[1]["b"]["value"] == pytest.approx(3 / 8)
+    assert one[2]["a"]["value"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 4)
+    assert one[2]["b"]["value"] == pytest.approx(0.5)
+    for row in pair["at_k"]:
+        for key in ("a", "b", "difference"):
+            assert row[key]["lo"] <= row[key]["value"] <= row[key]["hi"]
+        assert row["difference"]["value"] == pytest.approx(row["b"]["value"] - row["a"]["value"])
+    assert one[1]["a"]["lo"] < one[1]["a"]["value"] < one[1]["a"]["hi"]
+    assert pair["correct"]["tasks"] == {
+        "both": [TASKS[0]], "only_a": TASKS[1:3], "only_b": [TASKS[3]], "neither": [],
+    }  # fmt: skip
+    assert pair["correct"]["p_value"] is None and "tasks" not in pair
+    for text in (capsys.readouterr().out, (tmp_path / "out/compare.md").read_text()):
+        assert "fast" in text and "only o" in text and "mean of 3 samples" in text
+    html = (tmp_path / "out/compare.html").read_text()
+    assert "pass@2" in html and "1 of 3 correct" in html
+
+
+def test_turns_are_compared_by_what_any_of_them_solves(tmp_path):
+    build = BuildDir(tmp_path / "b", levels={1: TASKS})
+    add(build, TURNS, "turns", run="m")
+    add(build, {None: {0: 1.0, 3: 2.0}}, run="o")
+    root = build.finish()
+    doc = compared(root, out=tmp_path / "out")
+    level = doc["levels"][0]
+    assert [s["correct"] for s in level["sides"]] == [3, 2]
+    pair = level["pairs"][0]
+    assert pair["correct"]["tasks"]["only_a"] == TASKS[1:3]
+    assert [(r["task"], r["a"], r["b"]) for r in pair["tasks"]] == [(TASKS[0], 2.0, 1.0)]
+    assert pair["tasks"][0]["time_ratio"] == pytest.approx(0.5)
+    first = next(r for r in pair["at_k"] if (r["metric"], r["k"]) == ("pass", 1))
+    assert (first["a"]["value"], first["b"]["value"]) == (0.25, 0.5)
+
+
+def test_many_runs_are_ranked_in_one_table(tmp_path, capsys):
+    build = BuildDir(tmp_path / "b", levels={1: TASKS})
+    for i in range(4):
+        add(build, {None: dict.fromkeys(range(i + 1), 2.0)}, run=f"r{i}")
+    add(build, SAMPLES, run="many")
+    root = build.finish()
+    doc = compared(root, out=tmp_path / "out")
+    assert [(r["label"], r["levels"]["1"]["rank"]) for r in doc["ranks"]] == [
+        ("r3", 1), ("r2", 2), ("r1", 3), ("many", 4), ("r0", 5),
+    ]  # fmt: skip
+    text = capsys.readouterr().out
+    table = text.split("\nranks\n")[1]
+    assert table.index("r3 ") < table.index("r2 ") and "(1.000)" in table
+    assert "### Ranks" in (tmp_path / "out/compare.md").read_text()
+
+
+def test_a_bootstrap_interval_has_the_width_of_a_mean():
+    from kb_report import stats
+
+    column = [0.0, 1.0] * 50
+    (lo, hi), (other, same) = stats.bootstrap_means([column, [0.3] * 100])
+    # The mean of 100 such draws has a standard deviation of 0.05.
+    assert lo == pytest.approx(0.5 - 1.96 * 0.05, abs=0.02)
+    assert hi == pytest.approx(0.5 + 1.96 * 0.05, abs=0.02)
+    assert other == same == pytest.approx(0.3)
+    assert stats.bootstrap_means([column]) == [(lo, hi)], "the same rows every time"
