@@ -28,6 +28,7 @@ from kb_report import (
     prompt,
     rollup,
     screenshot,
+    spreadsheet,
     tables,
     timer,
     upstream,
@@ -455,7 +456,8 @@ def publish(suite: Suite, out: Path) -> int:
     _check_replaceable([out / "kernelbench", out / "feedback"], out / "results.json")
     doc = rollup.document(suite)
     write.write_atomic(out / "results.json", write.as_json(doc))
-    write.write_atomic(out / "results.csv", write.results_csv(doc))
+    write.write_atomic(out / "results.csv", spreadsheet.results(doc))
+    write.write_atomic(out / "tasks.csv", spreadsheet.tasks(doc))
     summary = write.summary_md(doc)
     write.write_atomic(out / "summary.md", summary)
     write.write_atomic(out / "junit.xml", write.junit_xml(doc))

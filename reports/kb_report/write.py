@@ -1,10 +1,8 @@
-"""Writes the report files: results.json, results.csv, summary.md and junit.xml, each atomically."""
+"""Writes files atomically; results.json, summary.md and junit.xml of a report."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
 import re
@@ -89,14 +87,6 @@ def _layout(value: Any, depth: int, width: int = 200) -> str:
     return f"{opening}{space}{f',{space}'.join(parts)}\n{' ' * depth}{closing}"
 
 
-CSV_COLUMNS = (
-    "run", "sample", "level", "task", "category", "state", "verdict", "stage", "compiled",
-    "correct", "functional", "lane", "reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi",
-    "confidence", "blocks", "verdict_at_1", "speed_of_light_fraction", "build_seconds",
-    "max_registers", "spill_bytes", "contract", "sizes", "machine", "evidence",
-)  # fmt: skip
-
-
 def resources(result: dict[str, Any] | None) -> dict[str, Any]:
     """Largest registers and shared memory, summed spills over the kernels of one candidate."""
     rows = ((result or {}).get("build") or {}).get("resources") or []
@@ -137,53 +127,6 @@ def anomalies(record: dict[str, Any]) -> dict[str, list[str]]:
 def anomalies_text(found: dict[str, list[str]]) -> str:
     """Anomalies by lane on one line: "eager: throttle; graph: drift, busy"."""
     return "; ".join(f"{lane}: {', '.join(words)}" for lane, words in found.items())
-
-
-def results_csv(doc: dict[str, Any]) -> str:
-    """One row per candidate and lane; a candidate that was not timed has one row without times."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for c in doc["candidates"]:
-        result = c["result"] or {}
-        timing = result.get("timing") or {}
-        row: dict[str, Any] = {k: c[k] for k in ("run", "sample", "level", "task", "category")}
-        row |= {"state": c["state"], "machine": c["machine"]}
-        if result:
-            judged = metrics.outcome(c)
-            facts = resources(result)
-            row |= {
-                "verdict": result["verdict"],
-                "stage": result["stage"],
-                "compiled": judged.compiled,
-                "correct": judged.correct,
-                "functional": metrics.is_functional(result),
-                "build_seconds": (result.get("build") or {}).get("seconds"),
-                "max_registers": facts["registers"],
-                "spill_bytes": facts["spill_bytes"],
-                "contract": (result.get("correctness") or {}).get("contract"),
-                "sizes": timing.get("sizes"),
-                "evidence": one_line(result["evidence"], 500),
-                "speed_of_light_fraction": (timing.get("speed_of_light") or {}).get("fraction"),
-            }
-        else:
-            row["evidence"] = c["reason"]
-        for lane, t in (timing.get("lanes") or {"": {}}).items():
-            keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "confidence")
-            full = row | {"lane": lane} | {k: t.get(k) for k in (*keys, "blocks")}
-            if t:
-                full["verdict_at_1"] = verdict_at(metrics.outcome(c, lane), 1.0)
-            writer.writerow({k: _cell(v) for k, v in full.items()})
-    return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe in front."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
-        return "'" + value
-    return value
 
 
 def lane_ms(record: dict[str, Any], lane: str = PRIMARY_LANE) -> float | None:

@@ -1,5 +1,6 @@
 """Runs of several samples or turns: what counts in tables, on cards and in categories."""
 
+import csv
 import json
 
 import pytest
@@ -221,3 +222,85 @@ def test_a_bootstrap_interval_has_the_width_of_a_mean():
     assert hi == pytest.approx(0.5 + 1.96 * 0.05, abs=0.02)
     assert other == same == pytest.approx(0.3)
     assert stats.bootstrap_means([column]) == [(lo, hi)], "the same rows every time"
+
+
+def rows_of(build, name):
+    with (build.root / "reports" / name).open() as f:
+        return list(csv.DictReader(f))
+
+
+def total(rows, key, **where):
+    chosen = [r for r in rows if all(r[k] == v for k, v in where.items())]
+    return sum(float(r[key] or 0) for r in chosen)
+
+
+def test_nothing_counts_twice_in_the_rows_of_a_spreadsheet(tmp_path):
+    build = many(tmp_path / "b", SAMPLES)
+    add(build, {None: {0: 2.0, 1: "incorrect"}}, run="o")
+    entry = build.candidates[0]
+    value = json.loads(build.path(entry["result"]).read_text())
+    eager = value["timing"]["lanes"]["eager"]
+    value["timing"]["lanes"] = {"graph": eager | {"candidate_ms": 9.0}, "eager": eager}
+    build.write(entry["result"], value)
+    build.finish()
+    doc = report(build)
+    rows = rows_of(build, "results.csv")
+    assert [(r["lane"], r["counts"]) for r in rows[:2]] == [("eager", "1"), ("graph", "0")]
+    for run in doc["runs"]:
+        for level in run["levels"]:
+            where = {"run": run["run"], "level": str(level["level"])}
+            assert total(rows, "counts", **where) == level["n"] * len(level["samples"])
+            for key in ("judged", "compiled", "correct"):
+                want = sum(row[key] for row in level["samples"])
+                assert total(rows, key, **where) == want, key
+    missing = [(r["run"], r["sample"], r["task"]) for r in rows if r["state"] == "not_provided"]
+    assert missing == [
+        ("m", "s1", TASKS[3]), ("m", "s3", TASKS[3]), ("o", "", TASKS[2]), ("o", "", TASKS[3]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_functional_means_the_same_in_every_file(tmp_path, backend):
+    build = many(tmp_path / "b", {"s1": {0: 2.0, 1: 2.0, 2: "incorrect"}}, backend=backend)
+    entry = build.candidates[1]
+    value = json.loads(build.path(entry["result"]).read_text())
+    value["timing"]["functional"] = True
+    build.write(entry["result"], value)
+    doc = report(build)
+    said = {
+        c["task"]: str(c["result"]["timing"]["functional"]).lower() if c["result"]["timing"] else ""
+        for c in doc["candidates"]
+    }
+    assert set(said.values()) == ({"true", ""} if backend == "cpu" else {"true", "false", ""})
+    rows = rows_of(build, "results.csv")
+    assert {r["task"]: r["functional"] for r in rows} == {TASKS[3]: "", **said}
+
+
+def test_each_task_has_n_c_and_its_estimates(tmp_path):
+    build = many(tmp_path / "b", SAMPLES)
+    add(build, TURNS, "turns", run="t")
+    build.finish()
+    doc = report(build)
+    rows = rows_of(build, "tasks.csv")
+    mine = [r for r in rows if r["run"] == "m"]
+    assert [(r["task"], r["n"], r["c"], r["c_fast_1"]) for r in mine] == [
+        (TASKS[0], "3", "3", "2"), (TASKS[1], "3", "1", "1"),
+        (TASKS[2], "3", "1", "1"), (TASKS[3], "3", "0", "0"),
+    ]  # fmt: skip
+    over = level_of(doc)["over_samples"]
+    for k in ("1", "2", "3"):
+        assert total(mine, f"pass_at_{k}") / 4 == pytest.approx(over["pass_at_k"][k])
+        for p, values in over["fast_p_at_k"].items():
+            assert total(mine, f"fast_{p}_at_{k}") / 4 == pytest.approx(values[k])
+    turns = [r for r in rows if r["run"] == "t"]
+    assert [r["first_turn_pass"] for r in turns] == ["1", "2", "3", ""]
+    assert [r["first_turn_fast_1"] for r in turns] == ["1", "2", "", ""]
+    assert {r["pass_at_1"] for r in turns} == {""} == {r["first_turn_pass"] for r in mine}
+
+
+def test_without_a_gpu_tasks_have_no_fast_p(tmp_path):
+    build = many(tmp_path / "b", {"s1": {0: 2.0}, "s2": {0: "incorrect"}}, backend="cpu")
+    report(build)
+    row = rows_of(build, "tasks.csv")[0]
+    assert (row["c"], row["pass_at_1"], row["pass_at_2"]) == ("1", "0.5", "1.0")
+    assert {row["c_fast_1"], row["fast_1_at_1"], row["first_turn_fast_1"]} == {""}
