@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kb_report import (
+    advice,
     charts,
     columns,
     compare_tables,
@@ -310,6 +311,7 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "words": result["verdict"].replace("_", " ") if judged else STATE_WORDS[c["state"]],
         "lanes": lanes,
         "remark": remark(c),
+        "advice": advice.of(c),
         "anomalies": write.anomalies_text(write.anomalies(c)),
         "sol": sol,
         "worst": worst_element((result.get("correctness") or {}).get("worst")),
