@@ -6,7 +6,7 @@ import math
 from itertools import combinations
 from typing import Any
 
-from kb_report import compare, merge, metrics, model, rollup, stats, tables
+from kb_report import compare, merge, metrics, rollup, stats, tables
 from kb_report.metrics import Outcome
 from kb_report.model import (
     PRIMARY_LANE,
@@ -57,12 +57,6 @@ def _same(a: Side, b: Side) -> bool:
     return [c["result"] for c in a.every] == [c["result"] for c in b.every]
 
 
-def _machine(side: Side) -> str:
-    """Who judged it; of a run without a verdict, the machine of its report."""
-    judged = any(c["machine"] for c in side.every)
-    return side.machine if judged else model.machine_key(side.suite.machine)
-
-
 def document(
     sides: list[Side],
     lane: str = PRIMARY_LANE,
@@ -76,7 +70,7 @@ def document(
     merge.require_lane([s.suite for s in sides], lane)
     by_machine: dict[str, list[Side]] = {}
     for side in sides:
-        by_machine.setdefault(_machine(side), []).append(side)
+        by_machine.setdefault(side.machine, []).append(side)
     for found in by_machine.values():
         set_labels(found)
     mixed = {m: compare.mixed(found, lane) for m, found in by_machine.items()}

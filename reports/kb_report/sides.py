@@ -15,6 +15,7 @@ from kb_report.model import (
     ReportError,
     Suite,
     are_turns,
+    machine_key,
     natural_key,
 )
 
@@ -43,9 +44,9 @@ class Side:
 
     @property
     def machine(self) -> str:
-        """Fingerprint of the machines that judged it."""
+        """Fingerprint of the machines that judged it; without a verdict that of its report."""
         found = sorted({c["machine"] for c in self.every if c["machine"]})
-        return " + ".join(found) or "unknown machine"
+        return " + ".join(found) or machine_key(self.suite.machine)
 
     @property
     def turns(self) -> bool:
