@@ -389,7 +389,9 @@ def _export(args: argparse.Namespace) -> int:
                 write.write_atomic(args.out / f"{c['name']}.json", write.as_json(value))
                 files += 1
         if not files:
-            raise ReportError(f"nothing to export: no candidate in {args.source} was timed on a GPU")
+            raise ReportError(
+                f"nothing to export: no candidate in {args.source} was timed on a GPU"
+            )
     print(f"{files} file(s) in {args.out}")
     return _status(suite)
 

@@ -58,9 +58,7 @@ def text(columns: Sequence[Column], groups: Groups, indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def markdown(
-    columns: Sequence[Column], groups: Groups, escape: Callable[[str], str]
-) -> list[str]:
+def markdown(columns: Sequence[Column], groups: Groups, escape: Callable[[str], str]) -> list[str]:
     """The table as lines of Markdown; `escape` takes the markup out of what cells say."""
     columns = [c for c in columns if not c.page_only]
     heads = [_INDEX.sub(r"fast<sub>\1</sub>", c.head) for c in columns]

@@ -256,7 +256,9 @@ def _counts(a: Side, b: Side, keys: list[Key], lane: str, p: float) -> dict[str,
     found = paired_test(*hits)
     groups: dict[str, list[str]] = {"both": [], "only_a": [], "only_b": [], "neither": []}
     for key, x, y in zip(keys, *hits):
-        groups["both" if x and y else "only_a" if x else "only_b" if y else "neither"].append(key[1])
+        groups["both" if x and y else "only_a" if x else "only_b" if y else "neither"].append(
+            key[1]
+        )
     if keys and max(a.draws(keys[0][0]), b.draws(keys[0][0])) > 1:
         found["p_value"] = None
     return found | {"tasks": groups}

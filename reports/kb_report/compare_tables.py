@@ -15,7 +15,9 @@ def of_sides(level: dict[str, Any]) -> list[Column]:
     """Columns of the table of a level's sides."""
     counts = [Column(key, lambda s, key=key: str(s[key])) for key in ("judged", "correct")]
     speeds = [
-        Column(f"fast_{p:g}", lambda s, p=p: number(s["fast_p"][f"{p:g}"]["value"]), small=_upper(p))
+        Column(
+            f"fast_{p:g}", lambda s, p=p: number(s["fast_p"][f"{p:g}"]["value"]), small=_upper(p)
+        )
         for p in THRESHOLDS[1:]
     ]
     speeds.append(Column("geo-mean", lambda s: number(s["geo_mean_speedup_correct"]), _limits))
@@ -249,7 +251,10 @@ def _level_markdown(level: dict[str, Any]) -> list[str]:
     lines += [f"\n{esc(spread_text(run, x), 400)}" for run, x in (level["spread"] or {}).items()]
     for pair in level["pairs"]:
         lines += ["", *_pair_markdown(pair)]
-    lines += ["", *_folded("Every task", columns.markdown(of_tasks(level), rows(level["tasks"]), esc))]
+    lines += [
+        "",
+        *_folded("Every task", columns.markdown(of_tasks(level), rows(level["tasks"]), esc)),
+    ]
     return [*lines, ""]
 
 

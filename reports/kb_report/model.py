@@ -88,7 +88,9 @@ def _matching(globs: list[str], names: set[str], what: str) -> set[str]:
     """The names that match one of the globs; all without any. Raises ReportError."""
     for glob in globs:
         if not fnmatch.filter(names, glob):
-            raise ReportError(f"no {what} here matches '{glob}'; there is {min(names, default='none')}")
+            raise ReportError(
+                f"no {what} here matches '{glob}'; there is {min(names, default='none')}"
+            )
     return {name for glob in globs for name in fnmatch.filter(names, glob)} if globs else names
 
 

@@ -362,9 +362,7 @@ def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
                     lane: charts.curve(rollup.outcomes(records, lane, turns), slots)
                     for lane in head["lanes"]
                 },
-                "fall": None
-                if found["functional"]
-                else charts.waterfall(outcomes, names, span),
+                "fall": None if found["functional"] else charts.waterfall(outcomes, names, span),
             }
         )
     lanes = _lane_names({lane for run in runs for lane in run["curves"]})

@@ -108,7 +108,10 @@ def _level(
         "n": len(tasks),
         "functional": functional,
         "samples": [
-            {"sample": s, **_row(suite, level, [c for c in records if c["sample"] == s], functional)}
+            {
+                "sample": s,
+                **_row(suite, level, [c for c in records if c["sample"] == s], functional),
+            }
             for s in samples
         ],
     }

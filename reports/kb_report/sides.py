@@ -59,7 +59,9 @@ class Side:
 
     def samples(self, level: int) -> list[str | None]:
         """Names of its samples, or turns, on a level; one without a name where there are none."""
-        names = {c["sample"] for (lv, _), found in self.records.items() if lv == level for c in found}
+        names = {
+            c["sample"] for (lv, _), found in self.records.items() if lv == level for c in found
+        }
         return sorted(names, key=natural_key)
 
     def draws(self, level: int) -> int:

@@ -155,7 +155,9 @@ def text(doc: dict[str, Any]) -> str:
     if any(run["levels"] for run in doc["runs"]):
         functional = overview.all_functional(doc)
         table = columns.text(overview.columns(functional), overview.groups(doc))
-        parts.append(table + (f"\n  fast_p for p > 0 and speed-ups: {FUNCTIONAL_NOTE}" * functional))
+        parts.append(
+            table + (f"\n  fast_p for p > 0 and speed-ups: {FUNCTIONAL_NOTE}" * functional)
+        )
     for run in doc["runs"]:
         parts += [block(run, level) for level in run["levels"]]
         if not run["levels"]:

@@ -121,6 +121,8 @@ def test_what_compilers_say_twice_is_said_once():
     error = "a.cu(7): error: x\n   x = 1;\n   ^\n"
     assert trim_diagnostics(error * 3, failed=True).count("error") == 1
     assert trim_diagnostics(f"{error}a.cu(8): error: x\n", failed=True).count("error") == 2
-    short = feedback._said_once("it does not compile: /r/a.cu(7): error: x (hint)", "a.cu(7): error: x")
+    short = feedback._said_once(
+        "it does not compile: /r/a.cu(7): error: x (hint)", "a.cu(7): error: x"
+    )
     assert short == "it does not compile (hint)"
     assert feedback._said_once("it crashed", "a.cu(7): error: x") == "it crashed"

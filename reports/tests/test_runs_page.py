@@ -41,7 +41,7 @@ def test_the_tables_of_the_page_are_what_is_printed(tmp_path, capsys):
     )
     build.runs["turns"] = {"samples_are": "turns"}
     for source, target in copies():
-        _, run, sample, level, _ = Path(target).parts
+        _, run, sample, *_ = Path(target).parts
         right = not source.startswith("candidates/examples") or "040" in source
         entry = build.add(Path(target).stem, run=run, sample=sample)
         build.result(entry, "pass" if right else "incorrect")
@@ -82,7 +82,8 @@ def test_merged_shards_are_the_report_of_one_machine(tmp_path):
     out = tmp_path / "merged"
     assert main(["merge", *map(str, copied), "--out", str(out)]) == model.OK
     merged, want = (
-        json.loads((folder / "results.json").read_text()) for folder in (out, whole.root / "reports")
+        json.loads((folder / "results.json").read_text())
+        for folder in (out, whole.root / "reports")
     )
     for key in ("runs", "candidates", "levels", "machines"):
         assert merged[key] == want[key]
