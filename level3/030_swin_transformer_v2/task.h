@@ -35,17 +35,17 @@
 // "....attn.relative_coords_table" [1, 2 w - 1, 2 w - 1, 2] is always g((y - w + 1) * 8 / (w - 1)),
 // g((x - w + 1) * 8 / (w - 1)) at [0, y, x], with g(v) = sign(v) * log2(|v| + 1) / 3.
 // "....attn_mask" [(e / w)^2, w * w, w * w] is always -100 for two tokens of which exactly one has
-// y >= e - f in r, or exactly one x >= e - f, as they come from two edges of the image; 0 for
-// others. Weights: "patch_embed.proj.weight", "patch_embed.proj.bias", "patch_embed.norm.weight",
+// y >= e - f in r, or exactly one x >= e - f, as they come from two edges of the image; else 0.
+// Weights: "patch_embed.proj.weight", "patch_embed.proj.bias", "patch_embed.norm.weight",
 // "patch_embed.norm.bias", for each block "....attn_mask" (where shifted), "....norm1.weight" [c],
 // "....norm1.bias", "....attn.logit_scale" [H, 1, 1], "....attn.q_bias" [c], "....attn.v_bias" [c],
 // "....attn.relative_coords_table", "....attn.cpb_mlp.0.weight" [512, 2],
-// "....attn.cpb_mlp.0.bias",
-// "....attn.cpb_mlp.2.weight" [H, 512], "....attn.qkv.weight" [3 * c, c], "....attn.proj.weight"
-// [c, c], "....attn.proj.bias", "....norm2.weight", "....norm2.bias", "....mlp.fc1.weight",
-// "....mlp.fc1.bias", "....mlp.fc2.weight" [c, c * mlp_ratio], "....mlp.fc2.bias", behind the
-// blocks of a stage "....downsample.reduction.weight" [2 * c, 4 * c], "....downsample.norm.weight"
-// [2 * c], "....downsample.norm.bias"; "norm.weight", "norm.bias", "head.weight", "head.bias".
+// "....attn.cpb_mlp.0.bias", "....attn.cpb_mlp.2.weight" [H, 512], "....attn.qkv.weight"
+// [3 * c, c], "....attn.proj.weight" [c, c], "....attn.proj.bias", "....norm2.weight",
+// "....norm2.bias", "....mlp.fc1.weight", "....mlp.fc1.bias", "....mlp.fc2.weight"
+// [c, c * mlp_ratio], "....mlp.fc2.bias", behind the blocks of a stage
+// "....downsample.reduction.weight" [2 * c, 4 * c], "....downsample.norm.weight" [2 * c],
+// "....downsample.norm.bias"; "norm.weight", "norm.bias", "head.weight", "head.bias".
 #pragma once
 #include <kb/contract.h>
 
