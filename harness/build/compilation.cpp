@@ -63,13 +63,25 @@ bool announces_error(std::string_view line) {
   return false;
 }
 
-// A line without the random name of the folder for temporary files, the same in every run.
+// A text without the name of a folder: one of temporary files has another name in every run.
 std::string without_folder(std::string_view line, const std::string& folder) {
   std::string text(line);
   for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
     text.erase(at, folder.size());
   }
   return text;
+}
+
+// What a reason says that none of the lines above it does, such as advice; nothing if they say it.
+std::string not_said_above(const std::string& reason, std::string_view lines) {
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    if (!line.empty() && reason.starts_with(line)) return reason.substr(line.size());
+    if (line.starts_with(reason)) return "";  // a reason is shorter than a long line
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return ": " + reason;
 }
 
 bool announces_unsupported(std::string_view line) {
@@ -434,12 +446,21 @@ class Compilation {
     return target + ": " + escaped(command_.source) + "\n";
   }
 
+  // What the terminal shows: the compiler's messages once, with paths below the root.
   void replay(const CompilerRun& run) const {
-    std::string text(first_lines(run.diagnostics, replayed_lines));
-    if (text.size() < run.diagnostics.size()) text += "[more in " + record_path_ + "]\n";
+    const std::string root = options_.root.empty() ? "" : options_.root + "/";
+    const auto shown = [&root](std::string_view text) {
+      return root.empty() ? std::string(text) : without_folder(text, root);
+    };
+    std::string text = shown(first_lines(run.diagnostics, replayed_lines));
+    const std::string above = text;
+    if (first_lines(run.diagnostics, replayed_lines).size() < run.diagnostics.size()) {
+      text += "[more in " + record_path_ + "]\n";
+    }
     if (run.status != BuildStatus::ok) {
-      text += "kb_cc: " + printable(command_.source) + ": " + std::string(status_name(run.status)) +
-              ": " + run.reason + "\n";
+      text += "kb_cc: " + printable(shown(command_.source)) + ": " +
+              std::string(status_name(run.status)) + not_said_above(shown(run.reason), above) +
+              "\n";
     }
     std::fwrite(text.data(), 1, text.size(), stderr);
   }

@@ -18,7 +18,8 @@ struct Options {
   std::string stub;                     ///< object to put in place of one that failed
   std::vector<std::string> cuda_check;  ///< nvcc or clang command that must accept it, too
   std::vector<std::string> link;  ///< command that must make a module of its object; none: any
-  std::string cuobjdump;          ///< lists the machine code, for the record; empty: none
+  std::string root;       ///< folder that paths of messages are shown relative to; empty: none
+  std::string cuobjdump;  ///< lists the machine code, for the record; empty: none
   LibraryPolicy library = LibraryPolicy::none;
   std::vector<HeaderFolder> headers;     ///< that the run declares: readable, and recorded
   std::vector<HeaderFolder> undeclared;  ///< that it could declare: including one is a violation

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
       "nvcc or clang command, words separated by ';', that must accept the source as well");
   app.add_option("--link", link,
                  "command, words separated by ';', that must make a module of the object");
+  app.add_option("--root", options.root, "folder below which messages show paths");
   app.add_option("--cuobjdump", options.cuobjdump, "program that lists what nvcc compiled");
   app.add_option("--policy", policy, "vendor libraries the run has declared: none, cublas, cudnn")
       ->default_val("none");

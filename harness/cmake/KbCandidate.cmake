@@ -48,7 +48,7 @@ function(kb_set_candidate_flags name source task_dir library headers)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${task_dir} ${contract}/include)
   target_compile_definitions(${name} PRIVATE ${KB_CONTRACT_DEFINITION})
   add_dependencies(${name} kb_toolchain)
-  set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library}
+  set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library} --root ${PROJECT_SOURCE_DIR}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
     --allow-read ${contract})
   if(source STREQUAL ${task_dir}/candidate.cu)  # a shipped one may share the source of its architecture

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from kb_report import (
     __version__,
     compare,
+    compare_tables,
     dataset,
     feedback,
     gate,
@@ -22,10 +23,12 @@ from kb_report import (
     merge,
     metrics,
     model,
+    overview,
     page,
     prompt,
     rollup,
     screenshot,
+    spreadsheet,
     tables,
     timer,
     upstream,
@@ -272,11 +275,11 @@ def _merge(args: argparse.Namespace) -> int:
 def _compare(args: argparse.Namespace) -> int:
     sides, problems = compare.sides_of(args.sides)
     doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
-    _print(compare.text(doc))
+    _print(compare_tables.text(doc))
     _tell(problems)
     if args.out:
         write.write_atomic(args.out / "compare.json", write.as_json(doc))
-        write.write_atomic(args.out / "compare.md", compare.markdown(doc))
+        write.write_atomic(args.out / "compare.md", compare_tables.markdown(doc))
         has_page = page.write_comparison(args.out / "compare.html", doc)
         print(f"\nreport: {args.out / ('compare.html' if has_page else 'compare.md')}")
     return model.BAD_INPUT if problems else model.OK
@@ -386,7 +389,9 @@ def _export(args: argparse.Namespace) -> int:
                 write.write_atomic(args.out / f"{c['name']}.json", write.as_json(value))
                 files += 1
         if not files:
-            raise ReportError(f"nothing to export: no candidate in {args.source} was timed on a GPU")
+            raise ReportError(
+                f"nothing to export: no candidate in {args.source} was timed on a GPU"
+            )
     print(f"{files} file(s) in {args.out}")
     return _status(suite)
 
@@ -453,7 +458,8 @@ def publish(suite: Suite, out: Path) -> int:
     _check_replaceable([out / "kernelbench", out / "feedback"], out / "results.json")
     doc = rollup.document(suite)
     write.write_atomic(out / "results.json", write.as_json(doc))
-    write.write_atomic(out / "results.csv", write.results_csv(doc))
+    write.write_atomic(out / "results.csv", spreadsheet.results(doc))
+    write.write_atomic(out / "tasks.csv", spreadsheet.tasks(doc))
     summary = write.summary_md(doc)
     write.write_atomic(out / "summary.md", summary)
     write.write_atomic(out / "junit.xml", write.junit_xml(doc))
@@ -515,7 +521,7 @@ def measurements(doc: dict[str, Any]) -> str:
     lines = []
     for run in doc["runs"]:
         for level in run["levels"]:
-            for row in level["samples"]:
+            for row in overview.rows_of(level):
                 at = ".".join(x for x in (run["run"], row["sample"], f"level{level['level']}") if x)
                 values = {"fast_0": row["fast_0"]}
                 for p, f in row["lanes"].get(model.PRIMARY_LANE, {}).get("fast_p", {}).items():

@@ -4,74 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from kb_report import merge, metrics, rollup, stats, tables, write
+from kb_report import merge, metrics, rollup, stats, write
 from kb_report.metrics import THRESHOLDS, Outcome
-from kb_report.model import (
-    PRIMARY_LANE,
-    REFUSED,
-    Problem,
-    ReportError,
-    Suite,
-    natural_key,
-)
+from kb_report.model import PRIMARY_LANE, REFUSED, Problem, ReportError
+from kb_report.sides import Key, Side, named_sides, set_labels
 
-
-@dataclass
-class Side:
-    """One sample of one run on one machine."""
-
-    suite: Suite
-    path: str
-    run: str
-    sample: str | None
-    label: str = ""
-    records: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
-
-    @property
-    def machine(self) -> str:
-        """Fingerprint of the machines that judged it."""
-        found = sorted({c["machine"] for c in self.records.values() if c["machine"]})
-        return " + ".join(found) or "unknown machine"
-
-    def enters(self, level: int) -> bool:
-        """True if it has a candidate for a task of the level."""
-        return any(key[0] == level for key in self.records)
-
-    def outcome(self, key: tuple[int, str], lane: str) -> Outcome:
-        """What this side says about a task; a failed outcome where it has no candidate."""
-        record = self.records.get(key)
-        if record is None:
-            return Outcome(key[1], False, False, False, None)
-        return metrics.outcome(record, lane)
-
-
-def named_sides(
-    arguments: list[str], entry: Callable[[Suite, str], str | None] = lambda suite, run: None
-) -> tuple[list[Side], list[Problem]]:
-    """Sides named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
-
-    entry: the sample that enters where none is named. The second list names paths that cannot be
-    used, and what the others left out. Raises ReportError.
-    """
-    sides: list[Side] = []
-    suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
-    problems += dict.fromkeys(p for suite in suites.values() for p in suite.problems)
-    for argument in arguments:
-        path, _, choice = argument.partition("#")
-        suite = suites.get(str(Path(path)))
-        if suite is None:
-            continue
-        run, _, sample = choice.partition("/")
-        runs = [r for r in suite.runs() if suite.of(r)]
-        if run and run not in runs:
-            raise ReportError(f"{path} has no run {run}; it has {', '.join(runs) or 'none'}")
-        for name in [run] if run else runs:
-            sides.append(side_of(suite, path, name, sample or entry(suite, name)))
-    return sides, problems
+CERTAIN = 1e300  # a limit that is larger is none
 
 
 def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
@@ -82,62 +22,6 @@ def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
         raise ReportError(f"a comparison needs two runs or two reports{bad}")
     set_labels(sides)
     return sides, problems
-
-
-def side_of(suite: Suite, path: str, run: str, sample: str | None) -> Side:
-    """One sample of a run, the only one where none is named. Raises ReportError."""
-    samples = sorted({c["sample"] for c in suite.of(run)}, key=natural_key)
-    if sample is None and len(samples) > 1:
-        names = ", ".join(s or "-" for s in samples)
-        raise ReportError(
-            f"run {run} of {path} has the samples {names}: name one as {path}#{run}/{samples[-1]}"
-        )
-    if sample is None and samples:
-        sample = samples[0]
-    if sample not in samples:
-        raise ReportError(f"run {run} of {path} has no sample {sample}")
-    side = Side(suite, path, run, sample)
-    side.records = {(c["level"], c["task"]): c for c in suite.of(run) if c["sample"] == side.sample}
-    return side
-
-
-def set_labels(sides: list[Side]) -> None:
-    """Short labels that differ: run, sample, machine, preset, day or folders, as far as needed."""
-    folders = _folders([s.path for s in sides])
-    parts = [
-        lambda s: s.run,
-        lambda s: s.sample or "",
-        lambda s: s.machine.split(" | ")[0],
-        lambda s: s.suite.preset,
-        lambda s: folders[s.path][-1],
-        lambda s: max(merge.times(s.suite), default="")[:10],
-        lambda s: "/".join(folders[s.path]),
-    ]
-    chosen = [p for i, p in enumerate(parts) if i == 0 or len({p(s) for s in sides}) > 1]
-    for n in range(1, len(chosen) + 1):
-        labels = [" ".join(filter(None, (p(s) for p in chosen[:n]))) for s in sides]
-        if len(set(labels)) == len(sides):
-            break
-    seen: dict[str, int] = {}
-    for side, label in zip(sides, labels):
-        seen[label] = seen.get(label, 0) + 1
-        side.label = label if seen[label] == 1 else f"{label} ({seen[label]})"
-
-
-def _folders(paths: list[str]) -> dict[str, tuple[str, ...]]:
-    """For each path the last of its folders, as many as make them differ."""
-    parts = {}
-    for path in paths:
-        names = Path(path).absolute().parts
-        if names[-1].startswith("results.json"):
-            names = names[:-1]
-        parts[path] = names[:-1] if names[-1] == "reports" else names
-    longest = max(map(len, parts.values()))
-    for n in range(1, longest + 1):
-        found = {path: names[-n:] for path, names in parts.items()}
-        if len(set(found.values())) == len(set(parts.values())):
-            break
-    return found
 
 
 def mixed(sides: list[Side], lane: str) -> list[str]:
@@ -153,7 +37,7 @@ def mixed(sides: list[Side], lane: str) -> list[str]:
     ):
         tasks = []
         for key in sorted({k for s in sides for k in s.records}):
-            results = [s.records[key]["result"] for s in sides if key in s.records]
+            results = [c["result"] for s in sides for c in s.records.get(key, [])]
             values = {v for r in results if r and (v := get(r)) is not None}
             if len(values) > 1:
                 tasks.append((key[1], values))
@@ -161,7 +45,7 @@ def mixed(sides: list[Side], lane: str) -> list[str]:
             shown = ", ".join(sorted(map(str, tasks[0][1])))
             found.append(f"different {what} in {len(tasks)} task(s): {tasks[0][0]} ({shown})")
     for s in sides:
-        has = [r["result"] for r in s.records.values() if metrics.outcome(r).correct]
+        has = [c["result"] for c in s.every if metrics.outcome(c).correct]
         timed = [r for r in has if (r.get("timing") or {}).get("lanes")]
         if timed and not any(_lane(r, lane) for r in timed):
             found.append(f"{s.label} has no times in lane {lane}")
@@ -191,8 +75,8 @@ def compare(
             f"refused to compare: {'; '.join(reasons)}. --allow-mixed does it all the same",
             REFUSED,
         )
-    machines = [s.machine for s in sides]
-    levels = sorted({lv for s in sides for lv in s.suite.levels if s.enters(lv)})
+    numbers = sorted({lv for s in sides for lv in s.suite.levels if s.enters(lv)})
+    levels = [_level(sides, level, lane) for level in numbers]
     return {
         "schema": 1,
         "kind": "kb_report.comparison",
@@ -200,16 +84,16 @@ def compare(
         "lane": lane,
         "mixed": reasons,
         "problems": [p.as_json() for p in problems],
-        "across_machines": len(set(machines)) > 1,
+        "across_machines": len({s.machine for s in sides}) > 1,
         "sides": [
             {
-                "label": s.label, "run": s.run, "sample": s.sample, "machine": s.machine,
-                "preset": s.suite.preset, "path": s.path,
+                "label": s.label, "run": s.run, "sample": s.sample, "turns": s.turns,
+                "machine": s.machine, "preset": s.suite.preset, "path": s.path,
             }
             for s in sides
         ],
-        "levels": [_level(sides, level, lane) for level in levels],
-        "run_ranks": _run_ranks(sides, levels, lane),
+        "ranks": _ranks(sides, levels),
+        "levels": levels,
     }  # fmt: skip
 
 
@@ -222,34 +106,64 @@ def _level(every: list[Side], level: int, lane: str) -> dict[str, Any]:
     """A level's numbers of the sides that enter it; a side that does not is only named, since its
     numbers would be those of a run that failed everywhere.
     """
-    tasks = tasks_of(every, level)
+    keys = [(level, task) for task in tasks_of(every, level)]
     sides = [s for s in every if s.enters(level)]
-    n = len(tasks)
-    outcomes = [[s.outcome((level, t), lane) for t in tasks] for s in sides]
     functional = all(s.suite.backend != "cuda" for s in sides)
-    summaries = []
-    for s, outs in zip(sides, outcomes):
-        found: dict[str, Any] = {"label": s.label, "n": n, **metrics.counts(outs)}
-        found["fast_0"] = metrics.share(found["correct"], n)
-        if not functional:
-            found |= metrics.lane_summary(outs, n)
-        summaries.append(found)
-    fast_1 = [sum(o.wins(1) for o in outs) for outs in outcomes]
-    for s, rank in zip(summaries, stats.ranks(fast_1 if not functional else
-                                              [s["correct"] for s in summaries])):  # fmt: skip
-        s["rank"] = rank
+    summaries = [_summary(s, keys, lane, functional) for s in sides]
+    best = [s["ranked"] for s in summaries]
+    for summary, rank in zip(summaries, stats.ranks(best)):
+        summary["rank"] = rank
     return {
         "level": level,
-        "n": n,
+        "n": len(keys),
         "functional": functional,
         "without_candidates": [s.label for s in every if not s.enters(level)],
         "sides": summaries,
-        "pairs": [
-            _pair(sides[a], sides[b], outcomes[a], outcomes[b], level, lane, functional)
-            for a, b in _pairs(sides)
+        "tasks": [
+            {"task": key[1], "sides": [_standing(s, key, lane) for s in sides]} for key in keys
         ],
-        "spread": _spread(sides, outcomes, tasks),
+        "pairs": [_pair(sides[a], sides[b], keys, lane, functional) for a, b in _pairs(sides)],
+        "spread": _spread([s for s in sides if s.draws(level) == 1], keys, lane),
     }
+
+
+def _summary(side: Side, keys: list[Key], lane: str, functional: bool) -> dict[str, Any]:
+    """A side's numbers on a level; of several samples shares are means, numbers those of kernels.
+
+    `ranked` is the share that ranks it: fast_1, without a GPU fast_0.
+    """
+    level, n = keys[0][0] if keys else 0, len(keys)
+    draws = side.draws(level)
+    outs = [o for key in keys for o in side.outcomes(key, lane)]
+    found: dict[str, Any] = {
+        "label": side.label,
+        "n": n,
+        "samples": len(side.samples(level)),
+        "turns": side.turns,
+        **metrics.counts(outs),
+    }
+    found["fast_0"] = found["ranked"] = metrics.share(found["correct"], n * draws)
+    if not functional:
+        found |= metrics.lane_summary(outs, n, draws)
+        found["ranked"] = found["fast_p"]["1"]["value"]
+    return found
+
+
+def _standing(side: Side, key: Key, lane: str) -> dict[str, Any]:
+    """How a side does on one task: the tasks behind its numbers."""
+    outs = side.outcomes(key, lane)
+    correct = [o for o in outs if o.correct]
+    found: dict[str, Any] = {
+        "samples": side.draws(key[0]),
+        "correct": len(correct),
+        "wins": sum(o.wins(1) for o in correct),
+        "verdict": next((o.verdict for o in reversed(outs) if o.verdict), None),
+        "provided": bool(outs),
+        "speedup": max((o.speedup for o in correct if o.speedup is not None), default=None),
+    }
+    if correct:
+        found["verdict"] = "pass"
+    return found
 
 
 def _pairs(sides: list[Side]) -> list[tuple[int, int]]:
@@ -276,44 +190,29 @@ def _timed(o: Outcome) -> bool:
     return o.correct and o.speedup is not None
 
 
-def _pair(
-    a: Side,
-    b: Side,
-    outs_a: list[Outcome],
-    outs_b: list[Outcome],
-    level: int,
-    lane: str,
-    functional: bool,
-) -> dict[str, Any]:
-    """B against A over the tasks of a level."""
+def _pair(a: Side, b: Side, keys: list[Key], lane: str, functional: bool) -> dict[str, Any]:
+    """B against A over the tasks of a level.
+
+    Speed-ups are compared only where both have one outcome per task: there is no one speed-up of
+    several samples.
+    """
+    level = keys[0][0] if keys else 0
+    several = max(a.draws(level), b.draws(level)) > 1
     found: dict[str, Any] = {
         "a": a.label,
         "b": b.label,
         "same_machine": a.machine == b.machine,
-        "correct": paired_test([o.correct for o in outs_a], [o.correct for o in outs_b]),
+        "several": several,
+        "correct": _counts(a, b, keys, lane, 0),
     }
+    if max(len(a.samples(level)), len(b.samples(level))) > 1:
+        found["at_k"] = _at_k(a, b, keys, lane, functional)
     if functional:
         return found
-    found["fast_1"] = paired_test([o.wins(1) for o in outs_a], [o.wins(1) for o in outs_b])
-    rows = []
-    for oa, ob in zip(outs_a, outs_b):
-        if not (_timed(oa) and _timed(ob)):
-            continue
-        value, lo, hi = stats.ratio_interval((oa.speedup, oa.lo, oa.hi), (ob.speedup, ob.lo, ob.hi))
-        ms_a = write.lane_ms(a.records[(level, oa.task)], lane)
-        ms_b = write.lane_ms(b.records[(level, ob.task)], lane)
-        rows.append(
-            {
-                "task": oa.task,
-                "a": oa.speedup,
-                "b": ob.speedup,
-                "ratio": value,
-                "ci_lo": lo,
-                "ci_hi": hi if hi < 1e300 else None,
-                "time_ratio": ms_a / ms_b,
-                "verdict": "faster" if lo > 1 else "slower" if hi < 1 else "undecided",
-            }
-        )
+    found["fast_1"] = _counts(a, b, keys, lane, 1)
+    if several:
+        return found
+    rows = [row for key in keys if (row := _speed_row(a, b, key, lane))]
     rank_a = stats.ranks([r["a"] for r in rows])
     rank_b = stats.ranks([r["b"] for r in rows])
     for r, ra, rb in zip(rows, rank_a, rank_b):
@@ -329,19 +228,40 @@ def _pair(
     return found
 
 
-def _geo_mean(ratios: list[float]) -> dict[str, Any] | None:
-    """Geometric mean with its interval, whose limits are None for too few ratios."""
-    if not ratios:
+def _speed_row(a: Side, b: Side, key: Key, lane: str) -> dict[str, Any] | None:
+    """The ratio of the speed-ups of a task; None unless both solve it and were timed."""
+    oa, ob = a.outcome(key, lane), b.outcome(key, lane)
+    if not (_timed(oa) and _timed(ob)):
         return None
-    enough = len(ratios) >= metrics.ENOUGH_FOR_INTERVAL
-    lo, hi = (enough and stats.geo_mean_interval(ratios)) or (None, None)
-    return {"value": metrics.geo_mean(ratios), "lo": lo, "hi": hi}
+    value, lo, hi = stats.ratio_interval((oa.speedup, oa.lo, oa.hi), (ob.speedup, ob.lo, ob.hi))
+    ms_a, ms_b = (write.lane_ms(s.fastest(key, lane), lane) for s in (a, b))
+    return {
+        "task": key[1],
+        "a": oa.speedup,
+        "b": ob.speedup,
+        "ratio": value,
+        "ci_lo": lo,
+        "ci_hi": hi if hi < CERTAIN else None,
+        "time_ratio": ms_a / ms_b,
+        "verdict": "faster" if lo > 1 else "slower" if hi < 1 else "undecided",
+    }
 
 
-def interval(mean: dict[str, Any]) -> str:
-    """A mean with its interval, as text."""
-    value, lo, hi = (tables.number(mean[k]) for k in ("value", "lo", "hi"))
-    return value if mean["lo"] is None else f"{value} [{lo}, {hi}]"
+def _counts(a: Side, b: Side, keys: list[Key], lane: str, p: float) -> dict[str, Any]:
+    """Who succeeds at p where the other one does not, with the names of the tasks.
+
+    Of several samples one has to succeed; then there is no test, since more samples succeed more.
+    """
+    hits = [[any(o.wins(p) for o in s.outcomes(key, lane)) for key in keys] for s in (a, b)]
+    found = paired_test(*hits)
+    groups: dict[str, list[str]] = {"both": [], "only_a": [], "only_b": [], "neither": []}
+    for key, x, y in zip(keys, *hits):
+        groups["both" if x and y else "only_a" if x else "only_b" if y else "neither"].append(
+            key[1]
+        )
+    if keys and max(a.draws(keys[0][0]), b.draws(keys[0][0])) > 1:
+        found["p_value"] = None
+    return found | {"tasks": groups}
 
 
 def paired_test(a: list[bool], b: list[bool]) -> dict[str, Any]:
@@ -357,20 +277,55 @@ def paired_test(a: list[bool], b: list[bool]) -> dict[str, Any]:
     }
 
 
-def _spread(
-    sides: list[Side], outcomes: list[list[Outcome]], tasks: list[str]
-) -> dict[str, Any] | None:
+def _at_k(a: Side, b: Side, keys: list[Key], lane: str, functional: bool) -> list[dict[str, Any]]:
+    """pass@k and fast_p@k of both, and B less A, with intervals from a bootstrap over the tasks.
+
+    For every k that both have samples for; of turns it is what their first k reach.
+    """
+    level = keys[0][0]
+    both = min(len(a.samples(level)), len(b.samples(level)))
+    rows: list[dict[str, Any]] = []
+    columns: list[list[float]] = []
+    for p in THRESHOLDS[:1] if functional else THRESHOLDS:
+        for k in metrics.k_values(both):
+            x, y = (s.reaching(keys, k, _winning(p), lane) for s in (a, b))
+            rows.append({"metric": "pass" if p == 0 else f"fast_{p:g}", "k": k})
+            columns += [x, y, [v - u for u, v in zip(x, y)]]
+    intervals = stats.bootstrap_means(columns)
+    estimates = [
+        {"value": math.fsum(column) / len(keys), "lo": lo, "hi": hi}
+        for column, (lo, hi) in zip(columns, intervals)
+    ]
+    for i, row in enumerate(rows):
+        row |= dict(zip(("a", "b", "difference"), estimates[3 * i : 3 * i + 3]))
+    return rows
+
+
+def _winning(p: float) -> Callable[[Outcome], bool]:
+    return lambda o: o.wins(p)
+
+
+def _geo_mean(ratios: list[float]) -> dict[str, Any] | None:
+    """Geometric mean with its interval, whose limits are None for too few ratios."""
+    if not ratios:
+        return None
+    enough = len(ratios) >= metrics.ENOUGH_FOR_INTERVAL
+    lo, hi = (enough and stats.geo_mean_interval(ratios)) or (None, None)
+    return {"value": metrics.geo_mean(ratios), "lo": lo, "hi": hi}
+
+
+def _spread(sides: list[Side], keys: list[Key], lane: str) -> dict[str, Any] | None:
     """How much a run's speed-ups differ between machines: pooled spread of ln(speed-up)."""
     found = {}
     for run in sorted({s.run for s in sides}):
-        members = [i for i, s in enumerate(sides) if s.run == run]
-        if len({sides[i].machine for i in members}) < 2:
+        members = [s for s in sides if s.run == run]
+        if len({s.machine for s in members}) < 2:
             continue
         rows = {}
-        for t, task in enumerate(tasks):
-            outs = [outcomes[i][t] for i in members]
+        for key in keys:
+            outs = [s.outcome(key, lane) for s in members]
             if all(map(_timed, outs)):
-                rows[task] = stats.log_spread([o.speedup for o in outs])
+                rows[key[1]] = stats.log_spread([o.speedup for o in outs])
         if rows:
             pooled = math.sqrt(math.fsum(v * v for v in rows.values()) / len(rows))
             found[run] = {
@@ -384,198 +339,21 @@ def _spread(
     return found or None
 
 
-def _run_ranks(sides: list[Side], levels: list[int], lane: str) -> list[dict[str, Any]]:
-    """Ranks of runs by fast_1 on each machine, where several runs meet several machines."""
-    machines = sorted({s.machine for s in sides})
-    if len(machines) < 2 or len({s.run for s in sides}) < 2:
-        return []
-    found = []
+def _ranks(sides: list[Side], levels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row per side with its rank on each level among the sides of its machine, best first."""
+    shares: dict[str, dict[int, float]] = {s.label: {} for s in sides}
     for level in levels:
-        tasks = tasks_of(sides, level)
-        for machine in machines:
-            here = [s for s in sides if s.machine == machine and s.enters(level)]
-            if not here:
-                continue
-            wins = [sum(s.outcome((level, t), lane).wins(1) for t in tasks) for s in here]
-            ranked = zip(here, stats.ranks(wins), wins)
-            found.append(
-                {
-                    "level": level,
-                    "machine": machine,
-                    "ranks": {s.run: {"rank": r, "wins": w} for s, r, w in ranked},
-                }
-            )
-    return found
-
-
-def text(doc: dict[str, Any]) -> str:
-    """What `kb-report compare` prints."""
-    lines = [f"lane {doc['lane']}"]
-    lines += [f"MIXED: {reason}" for reason in doc["mixed"]]
-    lines += [
-        f"  {chr(65 + i)}  {s['label']}  ({s['machine']})" for i, s in enumerate(doc["sides"])
-    ]
-    for level in doc["levels"]:
-        lines += ["", f"level {level['level']}, N {level['n']}"]
-        head = ["", "judged", "correct", "fast_0"]
-        if not level["functional"]:
-            head += [f"fast_{p:g}" for p in THRESHOLDS[1:]] + ["geo-mean"]
-        rows = [[*head, "rank"]]
-        for s in level["sides"]:
-            cells = [s["label"], str(s["judged"]), str(s["correct"]), tables.number(s["fast_0"])]
-            if not level["functional"]:
-                cells += [tables.number(s["fast_p"][f"{p:g}"]["value"]) for p in THRESHOLDS[1:]]
-                cells.append(tables.number(s["geo_mean_speedup_correct"]))
-            rows.append([*cells, str(s["rank"])])
-        lines.append(tables.grid(rows))
-        lines += [f"  {label}: no candidates" for label in level["without_candidates"]]
-        for pair in level["pairs"]:
-            lines += _pair_text(pair)
-        for run, spread in (level["spread"] or {}).items():
-            lines.append(f"  {_spread_text(run, spread)}")
-    for r in doc["run_ranks"]:
-        machine = r["machine"].split(" | ")[0]
-        lines.append(f"rank by fast_1, level {r['level']}, {machine}: {_ranked(r)}")
-    return "\n".join(lines)
-
-
-def _ranked(row: dict[str, Any]) -> str:
-    ranks = sorted(row["ranks"].items(), key=lambda i: i[1]["rank"])
-    return ", ".join(f"{x['rank']}. {run} ({x['wins']})" for run, x in ranks)
-
-
-def _spread_text(run: str, spread: dict[str, Any]) -> str:
-    return (
-        f"{run} across machines: speed-ups of a task differ by a factor of "
-        f"{spread['pooled_factor']:.3f} (geometric standard deviation, {spread['tasks']} tasks)"
-    )
-
-
-def _paired_text(test: dict[str, Any], a: str, b: str) -> str:
-    p = tables.p_value(test["p_value"])
-    return f"only {b} {test['only_b']}, only {a} {test['only_a']}, both {test['both']} ({p})"
-
-
-def _pair_text(pair: dict[str, Any]) -> list[str]:
-    a, b = pair["a"], pair["b"]
-    lines = [f"  {b} against {a}:", f"    correct: {_paired_text(pair['correct'], a, b)}"]
-    if "tasks" not in pair:
-        return lines
-    lines.append(f"    fast_1: {_paired_text(pair['fast_1'], a, b)}")
-    if not pair["tasks"]:
-        return [*lines, "    no task is correct and timed in both"]
-    g, v = pair["geo_mean_ratio"], pair["verdicts"]
-    tau = pair["kendall_tau"]
-    lines.append(
-        f"    speed-up ratio over {len(pair['tasks'])} tasks: geo-mean {interval(g)}; "
-        f"faster {v['faster']}, undecided {v['undecided']}, "
-        f"slower {v['slower']}; rank agreement {tables.number(tau, 2)}"
-    )
-    if not pair["same_machine"]:
-        lines.append(
-            f"    time of {pair['a']} over that of {pair['b']}: geo-mean "
-            f"{interval(pair['geo_mean_time_ratio'])}"
-        )
-    shown = pair["tasks"]
-    middle = [None] if len(shown) > 10 else []
-    for r in [*shown[:5], *middle, *shown[-5:]] if len(shown) > 10 else shown:
-        if r is None:
-            lines.append("      ...")
-            continue
-        lines.append(
-            f"      {r['task']}  {r['a']:.3f} -> {r['b']:.3f}  x{r['ratio']:.3f} "
-            f"[{r['ci_lo']:.3f}, {tables.number(r['ci_hi'])}] {r['verdict']}, "
-            f"rank {r['rank_a']} -> {r['rank_b']}"
-        )
-    return lines
-
-
-def title(doc: dict[str, Any]) -> str:
-    """A heading for a comparison: its two sides, or the first and how many there are besides."""
-    first, second, *more = [s["label"] for s in doc["sides"]]
-    return f"{first} against {f'{len(more) + 1} others' if more else second}"
-
-
-def markdown(doc: dict[str, Any]) -> str:
-    """The comparison for a pull request or a page of notes."""
-    esc = write.escape_markdown
-    lines = [f"## {esc(title(doc), 400)}", ""]
-    lines += [
-        f"**Bad input:** {esc(p['path'])} {esc(p['message'], 300)}\n" for p in doc["problems"]
-    ]
-    lines += [f"**Mixed:** {esc(r, 400)}\n" for r in doc["mixed"]]
-    lines += [f"Lane {esc(doc['lane'])}.", ""]
-    lines += [
-        f"- {esc(s['label'])}: {esc(s['machine'])}, preset {esc(s['preset'])}, {esc(s['path'])}"
-        for s in doc["sides"]
-    ]
-    lines.append("")
-    for level in doc["levels"]:
-        lines += _level_markdown(level)
-    if doc["run_ranks"]:
-        lines += [
-            "### Ranks by fast<sub>1</sub>",
-            "",
-            "| level | machine | runs |",
-            "|--:|:--|:--|",
-        ]
-        lines += [
-            f"| {r['level']} | {esc(r['machine'])} | {esc(_ranked(r), 400)} |"
-            for r in doc["run_ranks"]
-        ]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _level_markdown(level: dict[str, Any]) -> list[str]:
-    esc = write.escape_markdown
-    lines = [f"### Level {level['level']} (N = {level['n']})", ""]
-    head = ["", "judged", "correct", "fast<sub>0</sub>"]
-    if not level["functional"]:
-        head += [f"fast<sub>{p:g}</sub>" for p in THRESHOLDS[1:]] + ["geo-mean"]
-    lines += ["| " + " | ".join([*head, "rank"]) + " |", "|:--|" + "--:|" * len(head)]
-    for s in level["sides"]:
-        cells = [esc(s["label"]), str(s["judged"]), str(s["correct"])]
-        cells.append(tables.number(s["fast_0"]))
-        if not level["functional"]:
-            cells += [tables.number(s["fast_p"][f"{p:g}"]["value"]) for p in THRESHOLDS[1:]]
-            cells.append(tables.number(s["geo_mean_speedup_correct"]))
-        lines.append("| " + " | ".join([*cells, str(s["rank"])]) + " |")
-    lines += [f"\n{esc(label)}: no candidates" for label in level["without_candidates"]]
-    lines += [f"\n{esc(_spread_text(run, x), 400)}" for run, x in (level["spread"] or {}).items()]
-    for pair in level["pairs"]:
-        lines += ["", *_pair_markdown(pair)]
-    return [*lines, ""]
-
-
-def _pair_markdown(pair: dict[str, Any]) -> list[str]:
-    esc = write.escape_markdown
-    a, b = esc(pair["a"]), esc(pair["b"])
-    words = [f"correct: {_paired_text(pair['correct'], a, b)}"]
-    if "tasks" in pair:
-        words.append(f"faster than the baseline: {_paired_text(pair['fast_1'], a, b)}")
-    if not pair.get("tasks"):
-        return [f"**{b} against {a}**: {'; '.join(words)}."]
-    v = pair["verdicts"]
-    words.append(
-        f"geo-mean ratio of speed-ups {interval(pair['geo_mean_ratio'])} over "
-        f"{len(pair['tasks'])} tasks ({v['faster']} faster, {v['undecided']} undecided, "
-        f"{v['slower']} slower; rank agreement {tables.number(pair['kendall_tau'], 2)})"
-    )
-    if not pair["same_machine"]:
-        words.append(f"geo-mean ratio of times {interval(pair['geo_mean_time_ratio'])}")
-    more = "" if pair["same_machine"] else " time ratio |"
-    lines = [
-        f"**{b} against {a}**: {'; '.join(words)}.",
-        "",
-        f"<details><summary>{len(pair['tasks'])} tasks</summary>\n",
-        f"| task | {a} | {b} | ratio | interval | rank |{more}",
-        "|:--|--:|--:|--:|:--|:--|" + ("--:|" if more else ""),
-    ]
-    for r in pair["tasks"]:
-        more = "" if pair["same_machine"] else f" {r['time_ratio']:.3f} |"
-        lines.append(
-            f"| {esc(r['task'])} | {r['a']:.3f} | {r['b']:.3f} | {r['ratio']:.3f} | "
-            f"{r['ci_lo']:.3f} – {tables.number(r['ci_hi'])} {r['verdict']} | "
-            f"{r['rank_a']} → {r['rank_b']} |{more}"
-        )
-    return [*lines, "\n</details>"]
+        for summary in level["sides"]:
+            shares[summary["label"]][level["level"]] = summary["ranked"]
+    rows = []
+    for side in sides:
+        here = [s.label for s in sides if s.machine == side.machine]
+        mine = shares[side.label]
+        found = {}
+        for level, share in mine.items():
+            others = [shares[label][level] for label in here if level in shares[label]]
+            rank = 1 + sum(other > share for other in others)
+            found[str(level)] = {"rank": rank, "of": len(others), "share": share}
+        rows.append({"label": side.label, "machine": side.machine, "levels": found})
+    rows.sort(key=lambda r: (r["machine"], [x["rank"] for x in r["levels"].values()], r["label"]))
+    return rows

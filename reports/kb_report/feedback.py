@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kb_report import metrics, write
+from kb_report import advice, metrics, write
 from kb_report.model import JUDGED, STATE_WORDS, clean, one_line
 from kb_report.occupancy import limit_of
 
@@ -31,18 +31,22 @@ def _without_folders(line: str) -> str:
 def trim_diagnostics(text: str | None, failed: bool) -> str:
     """The compiler's errors with the lines that show where, or its warnings if it built.
 
-    Drops template backtraces, notes, directories and everything after the first few.
+    Drops repetitions, template backtraces, notes, directories and all after the first few.
     """
     wanted = _ERROR if failed else _WARNING
     lines = [_without_folders(line)[:_LINE_LENGTH] for line in clean(text).splitlines()]
     kept: list[str] = []
+    seen: set[str] = set()
     found = left = dropped = 0
     for line in lines:
         if re.match(r"\d+ (errors?|warnings?) ", line):
             continue
         if _MESSAGE.search(line) or (failed and _ERROR.search(line)):
             left = 0
+            if wanted.search(line) and line in seen:
+                continue  # compilers go over a file more than once
             if wanted.search(line):
+                seen.add(line)
                 found += 1
                 if found > (_ERRORS_SHOWN if failed else 3):
                     dropped += 1
@@ -75,6 +79,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         "stage": result.get("stage"),
         "state": record["state"],
         "summary": one_line(result.get("evidence") if result else record["reason"], 600),
+        "advice": advice.of(record),
         "diagnostics": trim_diagnostics(
             build.get("diagnostics"), build.get("status", "ok") != "ok"
         ),
@@ -151,7 +156,8 @@ def _text(lines: list[str]) -> str:
 
 
 def _evidence(found: dict[str, Any]) -> list[str]:
-    lines = [found["summary"], ""]
+    lines = [_said_once(found["summary"], found["diagnostics"]), ""]
+    lines += [*(f"- {sentence}" for sentence in found["advice"]), ""] if found["advice"] else []
     if found["diagnostics"]:
         title = "Compiler errors" if found["verdict"] == "compile_error" else "Compiler messages"
         lines += [f"## {title}", "", *fence(found["diagnostics"]), ""]
@@ -180,6 +186,16 @@ def _evidence(found: dict[str, Any]) -> list[str]:
                 )
         lines.append("")
     return lines
+
+
+def _said_once(summary: str, diagnostics: str) -> str:
+    """The summary without the compiler's message that stands below it."""
+    short = _FOLDERS.sub("", summary)
+    said = next((x for x in map(str.strip, diagnostics.splitlines()) if x and x in short), None)
+    if said is None:
+        return summary
+    before, _, after = short.partition(said)
+    return f"{before.rstrip(' :')}{after.rstrip(' :')}"
 
 
 def _speed(found: dict[str, Any]) -> list[str]:

@@ -6,8 +6,7 @@ import math
 from itertools import combinations
 from typing import Any
 
-from kb_report import compare, merge, metrics, model, rollup, stats, tables
-from kb_report.compare import Side
+from kb_report import compare, merge, metrics, rollup, stats, tables
 from kb_report.metrics import Outcome
 from kb_report.model import (
     PRIMARY_LANE,
@@ -15,9 +14,11 @@ from kb_report.model import (
     Problem,
     ReportError,
     Suite,
+    are_turns,
     natural_key,
     one_line,
 )
+from kb_report.sides import Side, named_sides, set_labels
 
 ALPHA = 0.05  # probability that any two runs of a table are told apart though they are alike
 
@@ -28,40 +29,32 @@ COSTS = {"cost_usd": "cost, $", "tokens": "tokens"}
 def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
     """Runs named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    Of samples the first one enters, as in KernelBench, of turns the last. What two inputs hold
-    alike enters once. The second list names inputs that cannot be used. Raises ReportError.
+    Of samples the first one enters, as in KernelBench, of turns all, as in the report. What two
+    inputs hold alike enters once. The second list names inputs that cannot be used. Raises
+    ReportError.
     """
-    found, problems = compare.named_sides(arguments, _entry)
-    sides: list[Side] = []
+    found, problems = named_sides(arguments, _entry)
+    ranked: list[Side] = []
     for side in found:
-        if not any(_same(side, other) for other in sides):
-            sides.append(side)
-    if not sides:
+        if not any(_same(side, other) for other in ranked):
+            ranked.append(side)
+    if not ranked:
         raise ReportError("there is nothing to rank: judge a run first, then name its report")
-    return sides, problems
+    return ranked, problems
 
 
 def _entry(suite: Suite, run: str) -> str | None:
-    """The sample of a run that enters the table."""
-    samples = sorted({c["sample"] for c in suite.of(run)}, key=natural_key)
-    return samples[-1 if _turns(suite, run) else 0]
-
-
-def _turns(suite: Suite, run: str) -> bool:
-    return suite.runs_info.get(run, {}).get("samples_are") == "turns"
+    """The sample of a run that enters the table; None for all of its turns."""
+    if are_turns(suite.runs_info.get(run, {})):
+        return None
+    return min({c["sample"] for c in suite.of(run)}, key=natural_key)
 
 
 def _same(a: Side, b: Side) -> bool:
     """True if both are the same results, as of a build directory and of its own report."""
     if (a.run, a.sample, a.records.keys()) != (b.run, b.sample, b.records.keys()):
         return False
-    return all(a.records[k]["result"] == b.records[k]["result"] for k in a.records)
-
-
-def _machine(side: Side) -> str:
-    """Who judged it; of a run without a verdict, the machine of its report."""
-    judged = any(c["machine"] for c in side.records.values())
-    return side.machine if judged else model.machine_key(side.suite.machine)
+    return [c["result"] for c in a.every] == [c["result"] for c in b.every]
 
 
 def document(
@@ -77,9 +70,9 @@ def document(
     merge.require_lane([s.suite for s in sides], lane)
     by_machine: dict[str, list[Side]] = {}
     for side in sides:
-        by_machine.setdefault(_machine(side), []).append(side)
+        by_machine.setdefault(side.machine, []).append(side)
     for found in by_machine.values():
-        compare.set_labels(found)
+        set_labels(found)
     mixed = {m: compare.mixed(found, lane) for m, found in by_machine.items()}
     reasons = [f"on {m.split(' | ')[0]}: {reason}" for m, rs in mixed.items() for reason in rs]
     if reasons and not allow_mixed:
@@ -99,7 +92,7 @@ def document(
                 "name": machine.split(" | ")[0],
                 "functional": all(s.suite.backend != "cuda" for s in found),
                 "conditions": tables.conditions(
-                    {"candidates": [c for s in found for c in s.records.values()]}
+                    {"candidates": [c for s in found for c in s.every]}
                 ),
                 "levels": [
                     _level([s for s in found if s.enters(level)], level, lane, documents)
@@ -188,7 +181,7 @@ def _facts(side: Side, level: int, lane: str, doc: dict[str, Any]) -> dict[str, 
         "run": side.run,
         "sample": side.sample,
         "samples": len(samples),
-        "turns": _turns(side.suite, side.run),
+        "turns": side.turns,
         "model": _word(info.get("model")),
         "library": _word(info.get("library")),
         "costs": {key: info[key] for key in COSTS if _amount(info.get(key))},

@@ -18,6 +18,7 @@ from kb_report.model import (
     BUILT_ONLY,
     JUDGED,
     NO_RESULT,
+    SOURCE_CHANGED,
     STALE,
     VALIDITY_KEYS,
     BadReport,
@@ -174,25 +175,25 @@ class Current:
             return None
         module = sha256_file(self.build_dir / entry["module"])
         if module is None:
-            return "its module is missing"
+            return "module missing: rebuild"
         if hashes.get("module", module) is None:
             # Nothing was loaded (a compile error, for example): the source stands for the module.
             source = self.source(entry)
             now = sha256_file(source) if source else None
             if now and hashes.get("source") not in (None, now):
-                return "its source changed since it was judged"
+                return SOURCE_CHANGED
         elif hashes.get("module", module) != module:
-            return "its module changed since it was judged"
+            return "rebuilt: judge again"
         if hashes.get("task") not in (None, self.library(entry["level"], entry["task"])):
-            return "its task changed since it was judged"
+            return "task changed: judge again"
         if self.harness is None:
-            return "env.json is missing, so the harness that judged it is unknown"
+            return "env.json is missing: run the test kb.env"
         if hashes.get("harness", self.harness) != self.harness:
-            return "the harness changed since it was judged"
+            return "harness changed: judge again"
         correctness = value.get("correctness")
         contract = correctness.get("contract") if isinstance(correctness, dict) else None
         if contract and self.contract and contract != self.contract:
-            return f"it was judged under the contract {contract}, and {self.contract} is configured"
+            return f"judged under the contract {contract}, not {self.contract}: judge again"
         return None
 
 
@@ -202,128 +203,144 @@ def load_build_dir(build_dir: Path) -> Suite:
     Raises BadReport when there is no usable manifest.json; every other bad file becomes an
     entry of `problems` and its candidate stays in the tables as not judged.
     """
-    path = build_dir / "manifest.json"
-    try:
-        manifest = read_checked(path, "manifest", "a manifest")
-    except FileNotFoundError:
-        why = "is missing: name a folder build/<preset>, or configure first (cmake --preset <preset>)"
-        raise BadReport("unreadable", path, why) from None
-    except BadFile as e:
-        raise BadReport(e.kind, path, f"{e}; configure again") from None
-
+    manifest = _load_manifest(build_dir)
     problems: list[Problem] = []
-    notes: list[str] = []
-    env = _load_env(build_dir, problems)
-    if env and env["backend"] != manifest["backend"]:
-        problems.append(
-            Problem(
-                "foreign",
-                "env.json",
-                f"was written for backend {env['backend']}, the manifest says "
-                f"{manifest['backend']}; its results count as stale",
-            )
-        )
-        env = None
-
-    chosen = manifest.get("chosen_tasks", "*")
-    if chosen != "*":
-        notes.append(
-            f"only the tasks of -DKB_TASKS='{chosen}' are configured: N counts these, not the "
-            "whole of a level"
-        )
-    levels: dict[int, list[str]] = {}
-    for key, level in manifest["levels"].items():
-        tasks = sorted(set(level["tasks"]))
-        if len(tasks) != len(level["tasks"]):
-            problems.append(
-                Problem("duplicate", "manifest.json", f"names a task of level {key} twice")
-            )
-        levels[int(key)] = tasks
-
-    suite = Suite(
-        backend=manifest["backend"],
-        preset=manifest["preset"],
-        levels=dict(sorted(levels.items())),
-        candidates=[],
-        runs_info=manifest.get("runs", {}),
-        harness={
-            "version": (env or {}).get("harness_version"),
-            "sha256": (env or {}).get("harness_sha256"),
-            "sources": (env or {}).get("sources_sha256"),
-        },
-        machine=_machine_of_env(env),
-        problems=problems,
-        notes=notes,
-    )
+    env = _load_env(build_dir, manifest["backend"], problems)
     current = Current(
         build_dir,
         _source_dir(manifest, build_dir),
         env["harness_sha256"] if env else None,
         manifest.get("contract"),
     )
-    suite.tree, suite.build_dir = current.source_dir, build_dir
-    names: set[str] = set()
-    slots: set[tuple[Any, ...]] = set()
-    for entry in manifest["candidates"]:
-        slot = (entry["run"], entry["sample"], entry["level"], entry["task"])
-        if entry["name"] in names or slot in slots:
-            problems.append(
-                Problem("duplicate", "manifest.json", f"names the candidate {entry['name']} twice")
-            )
-            continue
-        if entry["name"] != candidate_name(entry):
-            problems.append(
-                Problem(
-                    "invalid",
-                    "manifest.json",
-                    f"names a candidate {entry['name']} that should be {candidate_name(entry)}",
-                )
-            )
-            continue
-        if entry["task"] not in levels.get(entry["level"], []):
-            problems.append(
-                Problem(
-                    "foreign",
-                    "manifest.json",
-                    f"candidate {entry['name']} belongs to no task of level {entry['level']}",
-                )
-            )
-            continue
-        names.add(entry["name"])
-        slots.add(slot)
-        suite.candidates.append(_load_candidate(entry, current, suite))
-    _check_leftovers(build_dir, manifest, suite, names)
-    changed = [c["name"] for c in suite.candidates if c["source_changed"]]
-    if changed:
-        notes.append(
-            f"the source of {len(changed)} candidate(s) is no longer the one that was judged "
-            f"(build and judge again): {_first_of(changed)}"
-        )
-    _load_validity(current, suite)
+    suite = Suite(
+        backend=manifest["backend"],
+        preset=manifest["preset"],
+        levels=_levels(manifest, problems),
+        candidates=[],
+        runs_info=manifest.get("runs", {}),
+        harness=_harness_of_env(env),
+        machine=_machine_of_env(env),
+        problems=problems,
+        tree=current.source_dir,
+        build_dir=build_dir,
+    )
+    entries = _entries(manifest, suite)
+    suite.candidates = [_load_candidate(entry, current, suite) for entry in entries]
     suite.candidates.sort(key=candidate_key)
-    if len(suite.machines) > 1:
-        notes.append(
-            "results of different machines are in these tables: "
-            + "; ".join(sorted(suite.machines))
-        )
+    _note_choice(manifest, suite)
+    _check_leftovers(build_dir, manifest, suite, {entry["name"] for entry in entries})
+    _note_changes(suite)
+    _load_validity(current, suite)
+    _note_machines(suite)
     return suite
 
 
-def _load_env(build_dir: Path, problems: list[Problem]) -> dict[str, Any] | None:
+def _load_manifest(build_dir: Path) -> dict[str, Any]:
+    path = build_dir / "manifest.json"
     try:
-        return read_checked(build_dir / "env.json", "env", "an environment file")
+        return read_checked(path, "manifest", "a manifest")
     except FileNotFoundError:
-        problems.append(
-            Problem(
-                "unreadable",
-                "env.json",
-                "is missing, so no result can be shown to belong to this harness; "
-                "run the test kb.env",
-            )
+        why = (
+            "is missing: name a folder build/<preset>, or configure first (cmake --preset <preset>)"
         )
+        raise BadReport("unreadable", path, why) from None
     except BadFile as e:
-        problems.append(Problem(e.kind, "env.json", f"{e}; run the test kb.env again"))
-    return None
+        raise BadReport(e.kind, path, f"{e}; configure again") from None
+
+
+def _levels(manifest: dict[str, Any], problems: list[Problem]) -> dict[int, list[str]]:
+    """The tasks of each level; one that is named twice is a problem and counts once."""
+    levels: dict[int, list[str]] = {}
+    for key, level in manifest["levels"].items():
+        levels[int(key)] = tasks = sorted(set(level["tasks"]))
+        if len(tasks) != len(level["tasks"]):
+            message = f"names a task of level {key} twice"
+            problems.append(Problem("duplicate", "manifest.json", message))
+    return dict(sorted(levels.items()))
+
+
+def _entries(manifest: dict[str, Any], suite: Suite) -> list[dict[str, Any]]:
+    """The candidates of the manifest that can be; the others become problems."""
+    found: dict[str, dict[str, Any]] = {}
+    slots: set[tuple[Any, ...]] = set()
+    for entry in manifest["candidates"]:
+        slot = (entry["run"], entry["sample"], entry["level"], entry["task"])
+        name, right = entry["name"], candidate_name(entry)
+        problem = None
+        if name in found or slot in slots:
+            problem = ("duplicate", f"names the candidate {name} twice")
+        elif name != right:
+            problem = ("invalid", f"names a candidate {name} that should be {right}")
+        elif entry["task"] not in suite.levels.get(entry["level"], []):
+            problem = ("foreign", f"candidate {name} belongs to no task of level {entry['level']}")
+        if problem:
+            suite.problems.append(Problem(problem[0], "manifest.json", problem[1]))
+            continue
+        found[name] = entry
+        slots.add(slot)
+    return list(found.values())
+
+
+def _note_choice(manifest: dict[str, Any], suite: Suite) -> None:
+    chosen = manifest.get("chosen_tasks", "*")
+    if chosen != "*":
+        suite.notes.append(
+            f"only the tasks of -DKB_TASKS='{chosen}' are configured: N counts these, not the "
+            "whole of a level"
+        )
+
+
+def _note_changes(suite: Suite) -> None:
+    changed = [c["name"] for c in suite.candidates if c["source_changed"]]
+    if changed:
+        suite.notes.append(
+            f"the source of {len(changed)} candidate(s) is no longer the one that was judged "
+            f"(build and judge again): {_first_of(changed)}"
+        )
+
+
+def _note_machines(suite: Suite) -> None:
+    if len(suite.machines) > 1:
+        suite.notes.append(
+            "results of different machines are in these tables: "
+            + "; ".join(sorted(suite.machines))
+        )
+
+
+def _load_env(build_dir: Path, backend: str, problems: list[Problem]) -> dict[str, Any] | None:
+    """env.json; None, and a problem, where it is of no use: then every result is stale."""
+
+    def bad(kind: str, message: str) -> None:
+        problems.append(Problem(kind, "env.json", message))
+
+    try:
+        env = read_checked(build_dir / "env.json", "env", "an environment file")
+    except FileNotFoundError:
+        bad(
+            "unreadable",
+            "is missing, so no result can be shown to belong to this harness; run the test kb.env",
+        )
+        return None
+    except BadFile as e:
+        bad(e.kind, f"{e}; run the test kb.env again")
+        return None
+    if env["backend"] != backend:
+        bad(
+            "foreign",
+            f"was written for backend {env['backend']}, the manifest says {backend}; its results "
+            "count as stale",
+        )
+        return None
+    return env
+
+
+def _harness_of_env(env: dict[str, Any] | None) -> dict[str, Any]:
+    env = env or {}
+    return {
+        "version": env.get("harness_version"),
+        "sha256": env.get("harness_sha256"),
+        "sources": env.get("sources_sha256"),
+    }
 
 
 def _machine_of_env(env: dict[str, Any] | None) -> dict[str, Any]:

@@ -94,8 +94,33 @@ def outcome(record: dict[str, Any], lane: str = PRIMARY_LANE) -> Outcome:
     )
 
 
-def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson score interval of a share; (0, 1) for n = 0."""
+def best_of(turns: Sequence[Outcome]) -> Outcome:
+    """One outcome of the turns of a task, in order: it succeeds wherever one of them does.
+
+    The largest speed-up and the largest limits of the correct and timed turns, so that it is a WIN
+    at p if one of them is, and a LOSS only if all are. The verdict is `pass`, or else the last one.
+    """
+    right = [o for o in turns if o.correct]
+    timed = [o for o in right if o.speedup is not None]
+    verdicts = [o.verdict for o in turns if o.verdict]
+    return Outcome(
+        turns[0].task,
+        any(o.judged for o in turns),
+        any(o.compiled for o in turns),
+        bool(right),
+        right[0].verdict if right else verdicts[-1] if verdicts else None,
+        max((o.speedup for o in timed), default=None),
+        max((o.lo for o in timed), default=None),
+        max((o.hi for o in timed), default=None),
+    )
+
+
+def wilson(successes: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson score interval of a share; (0, 1) for n = 0.
+
+    Of the mean of n shares, whose sum is `successes`, it is wide enough: such a mean varies at most
+    as much as one of n successes and failures.
+    """
     if n == 0:
         return 0.0, 1.0
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -114,22 +139,24 @@ def share(count: float, n: int) -> float:
     return count / n if n else 0.0
 
 
-def fast_p(outcomes: Iterable[Outcome], n: int, p: float) -> dict[str, Any]:
-    """fast_p over `n` tasks with at most one outcome each.
+def fast_p(outcomes: Iterable[Outcome], n: int, p: float, samples: int = 1) -> dict[str, Any]:
+    """fast_p over `n` tasks with at most `samples` outcomes each: the mean over the samples.
 
-    value (= lower) counts wins; upper adds what is undecided; point is upstream's rule.
+    value (= lower) counts wins; upper adds what is undecided; point is upstream's rule. Wins and
+    their like are numbers of outcomes.
     """
+    slots = n * samples
     outcomes = list(outcomes)
     wins = sum(o.wins(p) for o in outcomes)
     losses = sum(o.loses(p) for o in outcomes)
     undecided = sum(o.correct for o in outcomes) - wins - losses
     points = sum(o.point(p) for o in outcomes)
-    lo, hi = wilson(wins, n)
+    lo, hi = wilson(wins / samples, n)
     return {
-        "value": share(wins, n),
-        "lower": share(wins, n),
-        "upper": share(wins + undecided, n),
-        "point": share(points, n),
+        "value": share(wins, slots),
+        "lower": share(wins, slots),
+        "upper": share(wins + undecided, slots),
+        "point": share(points, slots),
         "wins": wins,
         "undecided": undecided,
         "losses": losses,
@@ -151,25 +178,30 @@ def fast_p_area(speedups: Iterable[float], n: int, limit: float = AREA_LIMIT) ->
     return math.fsum(min(s, limit) for s in speedups) / (n * limit) if n else 0.0
 
 
-def lane_summary(outcomes: Iterable[Outcome], n: int) -> dict[str, Any]:
-    """Every speed metric of one lane over `n` tasks with at most one outcome each."""
+def lane_summary(outcomes: Iterable[Outcome], n: int, samples: int = 1) -> dict[str, Any]:
+    """Every speed metric of one lane over `n` tasks with at most `samples` outcomes each.
+
+    Means over several samples are those over all of their kernels. Their geo-mean has no interval:
+    kernels of one task are not independent.
+    """
+    slots = n * samples
     outcomes = list(outcomes)
     timed = [o for o in outcomes if o.correct and o.speedup is not None]
     speedups = [o.speedup for o in timed]
     faster = [s for s in speedups if s > 1]
-    enough = len(speedups) >= ENOUGH_FOR_INTERVAL
+    enough = samples == 1 and len(speedups) >= ENOUGH_FOR_INTERVAL
     limits = stats.geo_mean_interval(speedups) if enough else None
     return {
         "timed": len(timed),
-        "fast_p": {f"{p:g}": fast_p(outcomes, n, p) for p in THRESHOLDS},
+        "fast_p": {f"{p:g}": fast_p(outcomes, n, p, samples) for p in THRESHOLDS},
         "geo_mean_speedup_correct": geo_mean(speedups),
         "geo_mean_speedup_correct_ci95": limits and list(limits),
         "geo_mean_speedup_faster": geo_mean(faster),
         "faster": len(faster),
         "mean_speedup_correct": math.fsum(speedups) / len(speedups) if speedups else None,
-        "fast_p_area_point": fast_p_area(speedups, n),
-        "fast_p_area_lower": fast_p_area((o.lo for o in timed), n),
-        "fast_p_area_upper": fast_p_area((o.hi for o in timed), n),
+        "fast_p_area_point": fast_p_area(speedups, slots),
+        "fast_p_area_lower": fast_p_area((o.lo for o in timed), slots),
+        "fast_p_area_upper": fast_p_area((o.hi for o in timed), slots),
     }
 
 

@@ -34,6 +34,9 @@ STATE_WORDS = {
     BUILT_ONLY: "not judged (only built)",
 }
 
+# Why a result is stale, or will be after the next build.
+SOURCE_CHANGED = "source changed: rebuild"
+
 VERDICTS = (
     "pass",
     "incorrect",
@@ -85,7 +88,9 @@ def _matching(globs: list[str], names: set[str], what: str) -> set[str]:
     """The names that match one of the globs; all without any. Raises ReportError."""
     for glob in globs:
         if not fnmatch.filter(names, glob):
-            raise ReportError(f"no {what} here matches '{glob}'; there is {min(names, default='none')}")
+            raise ReportError(
+                f"no {what} here matches '{glob}'; there is {min(names, default='none')}"
+            )
     return {name for glob in globs for name in fnmatch.filter(names, glob)} if globs else names
 
 
@@ -178,6 +183,11 @@ class Suite:
             t: said.get(t) or task_facts(level, t).get("category") or "other"
             for t in self.levels.get(level, [])
         }
+
+
+def are_turns(info: dict[str, Any]) -> bool:
+    """True if the run.json of a run says that its samples are refinement turns."""
+    return info.get("samples_are") == "turns"
 
 
 def natural_key(text: str | None) -> list[Any]:

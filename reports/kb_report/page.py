@@ -7,17 +7,33 @@ import hashlib
 import json
 import math
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import charts, compare, cost, leaderboard, metrics, tables, validity, write
+from kb_report import (
+    advice,
+    charts,
+    columns,
+    compare_tables,
+    cost,
+    leaderboard,
+    metrics,
+    overview,
+    rollup,
+    tables,
+    validity,
+    write,
+)
 from kb_report.feedback import worst_element
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import (
     JUDGED,
     NO_PAGE,
     PRIMARY_LANE,
+    SOURCE_CHANGED,
+    STALE,
     STATE_WORDS,
     VERDICTS,
     ReportError,
@@ -72,7 +88,7 @@ def environment() -> Any:
 
     filters = {
         "share": tables.number,
-        "interval": compare.interval,
+        "interval": compare_tables.interval,
         "p_value": tables.p_value,
         "percent": lambda v: f"{100 * v:.0f}",
         "num": _number,
@@ -84,6 +100,7 @@ def environment() -> Any:
         "limit": lambda v, form: "\u221e" if v is None else form % v,
         "clean": clean,
         "one_line": one_line,
+        "indexed": columns.markup,
         # Long task names may break after an underscore.
         "breakable": lambda v: markupsafe.Markup("_<wbr>").join(str(v).split("_")),
     }
@@ -108,7 +125,8 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         title=_title(doc),
         where=machine_name(doc["machine"]),
         conditions=tables.conditions(doc),
-        functional=write.all_functional(doc),
+        functional=overview.all_functional(doc),
+        overview=overview,
         ps=[f"{p:g}" for p in THRESHOLDS],
         lane=PRIMARY_LANE,
         speed_words=SPEED_WORDS,
@@ -156,21 +174,30 @@ def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
         env = environment()
     except ImportError:
         return False
-    bars = {}
-    for level in doc["levels"]:
-        for pair in level["pairs"]:
-            for r in pair.get("tasks", []):
-                hi = r["ci_hi"] if r["ci_hi"] is not None else 1e9
-                bars[(pair["b"], r["task"])] = charts.interval_bar(r["ratio"], r["ci_lo"], hi)
     html = env.get_template("compare.html.j2").render(
         doc=doc,
-        title=compare.title(doc),
+        show=compare_tables,
+        title=compare_tables.title(doc),
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
-        ps=[f"{p:g}" for p in THRESHOLDS],
-        bars=bars,
+        with_bars=_with_bars,
     )
     write.write_atomic(path, html)
     return True
+
+
+def _with_bars(pair: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of a pair's tasks with the bars that the page draws."""
+    kinds = {"faster": "w", "slower": "l", "undecided": "u"}
+    return [
+        [
+            row
+            | {
+                "bar": charts.interval_bar(row["ratio"], row["ci_lo"], row["ci_hi"] or 1e9),
+                "bar_kind": kinds[row["verdict"]],
+            }
+        ]
+        for row in pair["tasks"]
+    ]
 
 
 def write_leaderboard(path: Path, doc: dict[str, Any]) -> None:
@@ -217,6 +244,13 @@ def _ratio(value: float | None, estimate: float) -> str:
     if value is None:
         return "\u221e"
     return f"{value:.{3 if NEAR_1[0] <= estimate <= NEAR_1[1] else 2}f}"
+
+
+def remark(c: dict[str, Any]) -> str | None:
+    """What to do about a candidate whose result is not that of its source; None if it is."""
+    if c["source_changed"] or (c["state"] == STALE and c["reason"] == SOURCE_CHANGED):
+        return SOURCE_CHANGED
+    return c["reason"] if c["state"] == STALE else None
 
 
 def _remarks(lane: dict[str, Any]) -> str:
@@ -276,6 +310,8 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "status": result["verdict"] if judged else c["state"],
         "words": result["verdict"].replace("_", " ") if judged else STATE_WORDS[c["state"]],
         "lanes": lanes,
+        "remark": remark(c),
+        "advice": advice.of(c),
         "anomalies": write.anomalies_text(write.anomalies(c)),
         "sol": sol,
         "worst": worst_element((result.get("correctness") or {}).get("worst")),
@@ -302,27 +338,44 @@ def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
         found = next((lv for lv in run["levels"] if lv["level"] == level), None)
         if not found:
             continue
+        head = overview.headline(found)
         records = suite.of(run["run"], level)
-        outcomes = [metrics.outcome(c) for c in records]
-        slots = len(tasks) * len(found["samples"])
-        lanes = {lane for row in found["samples"] for lane in row["lanes"]}
+        turns = "turns" in head
+        outcomes = rollup.outcomes(records, turns=turns)
+        slots = len(tasks) * head.get("samples", 1)
+        names = [c["name"] for c in records]
+        if turns:  # a mark of the chart leads to the turn that it shows
+            last = {c["task"]: c["name"] for c in records if metrics.outcome(c).correct}
+            names = [last.get(o.task, "") for o in outcomes]
         runs.append(
             {
                 "run": run["run"],
                 "colour": i % 6,
                 "level": found,
+                "headline": head,
+                "name": overview.row_name(head),
+                "reached": _reached(found),
+                "remarks": Counter(filter(None, map(remark, records))),
+                "slots": slots,
                 "stack": _stack(outcomes, slots, found["functional"]),
                 "curves": {
-                    lane: charts.curve([metrics.outcome(c, lane) for c in records], slots)
-                    for lane in lanes
+                    lane: charts.curve(rollup.outcomes(records, lane, turns), slots)
+                    for lane in head["lanes"]
                 },
-                "fall": None
-                if found["functional"]
-                else charts.waterfall(outcomes, [c["name"] for c in records], span),
+                "fall": None if found["functional"] else charts.waterfall(outcomes, names, span),
             }
         )
     lanes = _lane_names({lane for run in runs for lane in run["curves"]})
     return {"level": level, "n": len(tasks), "runs": runs, "lanes": lanes}
+
+
+def _reached(level: dict[str, Any]) -> float | None:
+    """What all samples of a level reach together: fast_1@k, or pass@k without a GPU."""
+    over = level.get("over_samples")
+    if not over:
+        return None
+    values = over["pass_at_k"] if level["functional"] else over["fast_p_at_k"]["1"]
+    return list(values.values())[-1]
 
 
 def _draw_tables(doc: dict[str, Any]) -> list[dict[str, Any]]:
@@ -383,7 +436,8 @@ def _not_judged(doc: dict[str, Any]) -> list[dict[str, Any]]:
     found = []
     for run in doc["runs"]:
         for level in run["levels"]:
-            for row in level["samples"]:
+            turns = "over_turns" in level  # each brings what is tried again, and no more
+            for row in [level["headline"]] if turns else level["samples"]:
                 if row["not_judged"] or row["not_provided"]:
                     found.append({"run": run["run"], "level": level["level"], **row})
     return found

@@ -15,6 +15,7 @@ from kb_report.model import (
     STATE_WORDS,
     ReportError,
     Suite,
+    are_turns,
     clean,
     natural_key,
 )
@@ -235,7 +236,7 @@ class Writer:
                 f"{path} has kernels of the runs {', '.join(runs)}: name one as {path}#{runs[-1]}"
             )
         records = sorted(records, key=lambda c: natural_key(c["sample"]))
-        turns = self.suite.runs_info.get(runs[0], {}).get("samples_are") == "turns"
+        turns = are_turns(self.suite.runs_info.get(runs[0], {}))
         if len(records) > 1 and not turns:
             last = records[-1]["sample"]
             raise ReportError(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import defaultdict
 from typing import Any
 
-from kb_report import __version__, metrics, upstream
+from kb_report import __version__, metrics, upstream, write
 from kb_report.metrics import Outcome
 from kb_report.model import (
     DIFFICULTIES,
     PRIMARY_LANE,
     STATE_WORDS,
     Suite,
+    are_turns,
     category,
     difficulty,
     natural_key,
@@ -97,30 +99,50 @@ def _run(suite: Suite, run: str) -> dict[str, Any]:
 def _level(
     suite: Suite, run: str, level: int, tasks: list[str], info: dict[str, Any]
 ) -> dict[str, Any]:
+    """A row per sample; for several the `headline`, which counts all of them, comes beside."""
     records = suite.of(run, level)
     samples = sorted({c["sample"] for c in records}, key=natural_key)
     functional = _functional(suite, records)
-    rows = [
-        _row(suite, level, tasks, [c for c in records if c["sample"] == s], s, functional)
-        for s in samples
-    ]
     found: dict[str, Any] = {
         "level": level,
         "n": len(tasks),
         "functional": functional,
-        "samples": rows,
+        "samples": [
+            {
+                "sample": s,
+                **_row(suite, level, [c for c in records if c["sample"] == s], functional),
+            }
+            for s in samples
+        ],
     }
     if len(samples) > 1:
-        outcomes: dict[str, dict[str | None, Outcome]] = defaultdict(dict)
-        for c in records:
-            outcomes[c["task"]][c["sample"]] = metrics.outcome(c)
-        if info.get("samples_are") == "turns":
-            turns = {t: [o.get(s) for s in samples] for t, o in outcomes.items()}
-            found["over_turns"] = metrics.over_turns(turns, len(tasks), len(samples), functional)
+        many = len(samples)
+        turns = are_turns(info)
+        row = _row(suite, level, records, functional, 1 if turns else many, turns)
+        found["headline"] = {"sample": None, ("turns" if turns else "samples"): many, **row}
+        by_task = {
+            task: {c["sample"]: metrics.outcome(c) for c in records if c["task"] == task}
+            for task in sorted({c["task"] for c in records})
+        }
+        if turns:
+            reached = {task: [o.get(s) for s in samples] for task, o in by_task.items()}
+            found["over_turns"] = metrics.over_turns(reached, len(tasks), many, functional)
         else:
-            sets = {t: list(o.values()) for t, o in outcomes.items()}
-            found["over_samples"] = metrics.over_samples(sets, len(tasks), len(samples), functional)
+            sets = {task: list(o.values()) for task, o in by_task.items()}
+            found["over_samples"] = metrics.over_samples(sets, len(tasks), many, functional)
     return found
+
+
+def outcomes(
+    records: list[dict[str, Any]], lane: str = PRIMARY_LANE, turns: bool = False
+) -> list[Outcome]:
+    """What records say in a lane: one outcome each, or one per task where they are its turns."""
+    if not turns:
+        return [metrics.outcome(c, lane) for c in records]
+    by_task: dict[str, list[Outcome]] = defaultdict(list)
+    for c in sorted(records, key=lambda c: natural_key(c["sample"])):
+        by_task[c["task"]].append(metrics.outcome(c, lane))
+    return [metrics.best_of(found) for found in by_task.values()]
 
 
 def _functional(suite: Suite, records: list[dict[str, Any]]) -> bool:
@@ -132,74 +154,88 @@ def _functional(suite: Suite, records: list[dict[str, Any]]) -> bool:
 def _row(
     suite: Suite,
     level: int,
-    tasks: list[str],
     records: list[dict[str, Any]],
-    sample: str | None,
     functional: bool,
+    samples: int = 1,
+    turns: bool = False,
 ) -> dict[str, Any]:
-    """All metrics of one sample of one run on one level."""
+    """All metrics of these records of one run on one level.
+
+    samples: how many independent samples they are of; shares are means over them, numbers are
+    those of all kernels. turns: they are turns, of which a task needs one that succeeds.
+    """
+    tasks = suite.levels[level]
     n = len(tasks)
-    outcomes = [metrics.outcome(c) for c in records]
+    here = outcomes(records, turns=turns)
+    by_lane = {} if functional else {x: outcomes(records, x, turns) for x in _lanes(records)}
     provided = {c["task"] for c in records}
-    lanes = _lanes(records, n, functional)
+    judged = {c["task"] for c in records if c["state"] not in STATE_WORDS}
+    difficulties = {t: difficulty(level, t) for t in tasks}
     return {
-        "sample": sample,
         "n": n,
-        "provided": len(provided),
-        **metrics.counts(outcomes),
-        "fast_0": metrics.share(sum(o.correct for o in outcomes), n),
-        "fast_0_wilson95": list(metrics.wilson(sum(o.correct for o in outcomes), n)),
+        "provided": len(here),
+        **metrics.counts(here),
+        **_fast_0(here, n, samples),
         "not_provided": [t for t in tasks if t not in provided],
         "not_judged": [
             {"task": c["task"], "state": c["state"], "reason": c["reason"]}
             for c in records
-            if c["state"] in STATE_WORDS
+            if c["state"] in STATE_WORDS and not (turns and c["task"] in judged)
         ],
-        "lanes": lanes,
-        "baselines": [upstream.row(b, level, tasks, records) for b in suite.baselines]
+        "lanes": {x: metrics.lane_summary(outs, n, samples) for x, outs in by_lane.items()},
+        "baselines": [
+            upstream.row(b, level, tasks, _fastest(records) if turns else records, samples)
+            for b in suite.baselines
+        ]
         if not functional
         else [],
-        "categories": _groups(records, suite.categories(level), functional),
-        "difficulties": _groups(
-            records, {t: difficulty(level, t) for t in tasks}, functional, DIFFICULTIES
-        ),
+        "categories": _groups(here, suite.categories(level), functional, samples),
+        "difficulties": _groups(here, difficulties, functional, samples, DIFFICULTIES),
     }
 
 
-def _lanes(records: list[dict[str, Any]], n: int, functional: bool) -> dict[str, Any]:
-    if functional:
-        return {}
-    names = {PRIMARY_LANE}
-    for c in records:
-        if c["result"]:
-            names |= set(((c["result"].get("timing") or {}).get("lanes") or {}).keys())
+def _fast_0(found: list[Outcome], n: int, samples: int) -> dict[str, Any]:
+    correct = sum(o.correct for o in found)
     return {
-        lane: metrics.lane_summary([metrics.outcome(c, lane) for c in records], n)
-        for lane in sorted(names, key=lambda x: (x != PRIMARY_LANE, x))
+        "fast_0": metrics.share(correct, n * samples),
+        "fast_0_wilson95": list(metrics.wilson(correct / samples, n)),
     }
+
+
+def _lanes(records: list[dict[str, Any]]) -> list[str]:
+    """Lanes with a time in one of the records, after the primary one."""
+    timings = [(c["result"] or {}).get("timing") or {} for c in records]
+    others = {lane for t in timings for lane in t.get("lanes") or {}} - {PRIMARY_LANE}
+    return [PRIMARY_LANE, *sorted(others)]
+
+
+def _fastest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the turns of each task the correct one that takes the least time, or else any."""
+    best: dict[str, tuple[tuple[bool, float], dict[str, Any]]] = {}
+    for c in records:
+        ms = write.lane_ms(c)
+        merit = (metrics.outcome(c).correct, -math.inf if ms is None else -ms)
+        if c["task"] not in best or merit > best[c["task"]][0]:
+            best[c["task"]] = (merit, c)
+    return [c for _, c in best.values()]
 
 
 def _groups(
-    records: list[dict[str, Any]],
+    found: list[Outcome],
     group_of: dict[str, str],
     functional: bool,
+    samples: int,
     order: tuple[str, ...] = (),
 ) -> list[dict[str, Any]]:
     """The primary lane's metrics for each group of tasks; N is the group's number of tasks."""
-    found = []
+    groups = []
     names = sorted(set(group_of.values()), key=lambda g: (order.index(g) if g in order else 0, g))
     for name in names:
-        tasks = {t for t, g in group_of.items() if g == name}
-        outcomes = [metrics.outcome(c) for c in records if c["task"] in tasks]
-        correct = sum(o.correct for o in outcomes)
-        row: dict[str, Any] = {
-            "name": name,
-            "n": len(tasks),
-            "correct": correct,
-            "fast_0": metrics.share(correct, len(tasks)),
-            "fast_0_wilson95": list(metrics.wilson(correct, len(tasks))),
-        }
+        n = sum(group == name for group in group_of.values())
+        outs = [o for o in found if group_of.get(o.task) == name]
+        row: dict[str, Any] = {"name": name, "n": n, "correct": sum(o.correct for o in outs)}
+        row |= _fast_0(outs, n, samples)
         if not functional:
-            row["lanes"] = {PRIMARY_LANE: metrics.lane_summary(outcomes, len(tasks))}
-        found.append(row)
-    return found
+            row["lanes"] = {PRIMARY_LANE: metrics.lane_summary(outs, n, samples)}
+        groups.append(row)
+    return groups

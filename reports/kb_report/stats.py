@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from functools import cache
 from statistics import NormalDist
@@ -80,6 +81,26 @@ def _central_t(t: float, freedom: int) -> float:
         total += term
     total *= math.sin(angle)
     return 2 / math.pi * (angle + total) if odd else total
+
+
+def bootstrap_means(
+    columns: Sequence[Sequence[float]], confidence: float = 0.95, draws: int = 2000
+) -> list[tuple[float, float]]:
+    """Percentile intervals of the mean of each column, over rows drawn again with replacement.
+
+    All columns are over the same rows, which are drawn for all of them together, and always alike.
+    """
+    rows = range(len(columns[0]) if columns else 0)
+    if not rows:
+        return [(0.0, 0.0) for _ in columns]
+    generator = random.Random(0)
+    means: list[list[float]] = [[] for _ in columns]
+    for _ in range(draws):
+        picks = generator.choices(rows, k=len(rows))
+        for column, found in zip(columns, means):
+            found.append(math.fsum(column[i] for i in picks) / len(rows))
+    cut = round(draws * (1 - confidence) / 2)
+    return [(found[cut], found[-1 - cut]) for found in map(sorted, means)]
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

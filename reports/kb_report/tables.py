@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kb_report import metrics, validity
-from kb_report.metrics import THRESHOLDS
+from kb_report import columns, metrics, overview, validity
+from kb_report.columns import number
 from kb_report.model import (
     BAD_RESULT,
     BUILT_ONLY,
@@ -19,18 +19,13 @@ from kb_report.model import (
 )
 
 FUNCTIONAL_NOTE = "functional, not a GPU measurement"
-_NAMES_SHOWN = 6
+NAMES_SHOWN = 6
 _STATE_SHORT = {
     STALE: "stale",
     NO_RESULT: "no result",
     BAD_RESULT: "bad result file",
     BUILT_ONLY: "only built",
 }
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A share or a speed-up with fixed digits; '-' where there is none."""
-    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def p_value(p: float) -> str:
@@ -49,7 +44,7 @@ def grid(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def names(tasks: Sequence[str], shown: int = _NAMES_SHOWN) -> str:
+def names(tasks: Sequence[str], shown: int = NAMES_SHOWN) -> str:
     """Task names, abbreviated after the first few."""
     more = len(tasks) - shown
     text = ", ".join(tasks[:shown])
@@ -75,65 +70,37 @@ def verdict_text(row: dict[str, Any]) -> str:
 
 
 def block(run: dict[str, Any], level: dict[str, Any]) -> str:
-    """The table of one run on one level: a line per sample, then what explains it."""
-    functional = level["functional"]
-    several = len(level["samples"]) > 1
+    """What explains the numbers of one run on one level, and what several samples make together."""
     lines = [f"{run['run']}  level {level['level']}"]
-    head = ["sample" if several else "", "N", "judged", "compiled", "correct"]
-    ps = [f"{p:g}" for p in THRESHOLDS]
-    head += ["fast_0"] if functional else [f"fast_{p}" for p in ps] + ["geo-mean"]
-    rows = [head]
-    for row in level["samples"]:
-        first = (row["sample"] or "-") if several else "fast_p"
-        cells = [first] + [str(row[k]) for k in ("n", "judged", "compiled", "correct")]
-        if functional:
-            rows.append([*cells, number(row["fast_0"])])
-            continue
-        lane = row["lanes"][PRIMARY_LANE]
-        cells += [number(lane["fast_p"][p]["value"]) for p in ps]
-        rows.append([*cells, number(lane["geo_mean_speedup_correct"])])
-        point = ["fast_p_point" if not several else f"{first} fast_p_point", "", "", "", ""]
-        rows.append([*point, *[number(lane["fast_p"][p]["point"]) for p in ps], ""])
-    lines.append(grid(rows))
-    if functional:
-        lines.append(f"  fast_p for p > 0 and speed-ups: {FUNCTIONAL_NOTE}")
-    for row in level["samples"]:
-        prefix = f"  {row['sample'] or '-'}: " if several else "  "
+    rows = overview.rows_of(level)
+    for row in rows:
+        prefix = f"  {overview.row_name(row) or '-'}: " if len(rows) > 1 else "  "
         lines.append(f"{prefix}verdicts: {verdict_text(row)}")
-        lines += [prefix + text for text in not_judged_text(row)]
-        if not functional:
-            lines += _timing_lines(row, prefix)
+        # A turn brings what is tried again, and no more.
+        if "headline" not in level or "over_turns" not in level or row is level["headline"]:
+            lines += [prefix + text for text in not_judged_text(row)]
+        if not level["functional"]:
+            lines += [prefix + text for text in _timing_text(row)]
     lines += _sample_lines(level)
     return "\n".join(lines)
 
 
-def _timing_lines(row: dict[str, Any], prefix: str) -> list[str]:
+def _timing_text(row: dict[str, Any]) -> list[str]:
     lines = []
     lane = row["lanes"][PRIMARY_LANE]
-    undecided = lane["fast_p"]["1"]["undecided"]
     untimed = row["correct"] - lane["timed"]
+    undecided = lane["fast_p"]["1"]["undecided"] - untimed
     if untimed:
-        lines.append(f"{prefix}correct but not timed: {untimed}")
-    if undecided - untimed > 0:
-        lines.append(f"{prefix}undecided at p = 1: {undecided - untimed}")
-    for name, other in row["lanes"].items():
-        if name != PRIMARY_LANE:
-            shown = "  ".join(
-                f"fast_{p} {number(other['fast_p'][p]['value'])}" for p in ("1", "1.5", "2")
-            )
-            lines.append(
-                f"{prefix}lane {name}: {shown}  "
-                f"geo-mean {number(other['geo_mean_speedup_correct'])}"
-            )
+        lines.append(f"correct but not timed: {untimed}")
+    if undecided > 0:
+        lines.append(f"undecided at p = 1: {undecided}")
     for base in row["baselines"]:
-        shown = "  ".join(
-            f"fast_{p}_point {number(base['fast_p_point'][p])}" for p in ("1", "1.5", "2")
-        )
-        missing = f"; {len(base['missing'])} task(s) missing in it" if base["missing"] else ""
+        about = [base["hardware"] or ""]
+        if base["missing"]:
+            about.append(f"lacks {len(base['missing'])} task(s)")
         if base["other_sizes"]:
-            missing += f"; timed at other sizes, left out: {names(base['other_sizes'])}"
-        where = f" ({base['hardware']})" if base["hardware"] else ""
-        lines.append(f"{prefix}against {base['name']}{where}: {shown}{missing}")
+            about.append(f"timed at other sizes, left out: {names(base['other_sizes'])}")
+        lines.append(f"against {base['name']}: {'; '.join(filter(None, about))}")
     return lines
 
 
@@ -185,6 +152,12 @@ def text(doc: dict[str, Any]) -> str:
     parts = []
     where = one_line(machine_name(doc["machine"]))
     parts.append(f"KernelBench Native, preset {doc['preset']}, {where}")
+    if any(run["levels"] for run in doc["runs"]):
+        functional = overview.all_functional(doc)
+        table = columns.text(overview.columns(functional), overview.groups(doc))
+        parts.append(
+            table + (f"\n  fast_p for p > 0 and speed-ups: {FUNCTIONAL_NOTE}" * functional)
+        )
     for run in doc["runs"]:
         parts += [block(run, level) for level in run["levels"]]
         if not run["levels"]:

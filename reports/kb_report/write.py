@@ -1,10 +1,8 @@
-"""Writes the report files: results.json, results.csv, summary.md and junit.xml, each atomically."""
+"""Writes files atomically; results.json, summary.md and junit.xml of a report."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
 import re
@@ -14,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost, metrics, tables, validity
-from kb_report.metrics import THRESHOLDS
+from kb_report import columns, cost, metrics, overview, tables, validity
 from kb_report.model import JUDGED, PRIMARY_LANE, ReportError, clean, machine_name, one_line
 
 
@@ -90,14 +87,6 @@ def _layout(value: Any, depth: int, width: int = 200) -> str:
     return f"{opening}{space}{f',{space}'.join(parts)}\n{' ' * depth}{closing}"
 
 
-CSV_COLUMNS = (
-    "run", "sample", "level", "task", "category", "state", "verdict", "stage", "compiled",
-    "correct", "functional", "lane", "reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi",
-    "confidence", "blocks", "verdict_at_1", "speed_of_light_fraction", "build_seconds",
-    "max_registers", "spill_bytes", "contract", "sizes", "machine", "evidence",
-)  # fmt: skip
-
-
 def resources(result: dict[str, Any] | None) -> dict[str, Any]:
     """Largest registers and shared memory, summed spills over the kernels of one candidate."""
     rows = ((result or {}).get("build") or {}).get("resources") or []
@@ -140,53 +129,6 @@ def anomalies_text(found: dict[str, list[str]]) -> str:
     return "; ".join(f"{lane}: {', '.join(words)}" for lane, words in found.items())
 
 
-def results_csv(doc: dict[str, Any]) -> str:
-    """One row per candidate and lane; a candidate that was not timed has one row without times."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for c in doc["candidates"]:
-        result = c["result"] or {}
-        timing = result.get("timing") or {}
-        row: dict[str, Any] = {k: c[k] for k in ("run", "sample", "level", "task", "category")}
-        row |= {"state": c["state"], "machine": c["machine"]}
-        if result:
-            judged = metrics.outcome(c)
-            facts = resources(result)
-            row |= {
-                "verdict": result["verdict"],
-                "stage": result["stage"],
-                "compiled": judged.compiled,
-                "correct": judged.correct,
-                "functional": metrics.is_functional(result),
-                "build_seconds": (result.get("build") or {}).get("seconds"),
-                "max_registers": facts["registers"],
-                "spill_bytes": facts["spill_bytes"],
-                "contract": (result.get("correctness") or {}).get("contract"),
-                "sizes": timing.get("sizes"),
-                "evidence": one_line(result["evidence"], 500),
-                "speed_of_light_fraction": (timing.get("speed_of_light") or {}).get("fraction"),
-            }
-        else:
-            row["evidence"] = c["reason"]
-        for lane, t in (timing.get("lanes") or {"": {}}).items():
-            keys = ("reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "confidence")
-            full = row | {"lane": lane} | {k: t.get(k) for k in (*keys, "blocks")}
-            if t:
-                full["verdict_at_1"] = verdict_at(metrics.outcome(c, lane), 1.0)
-            writer.writerow({k: _cell(v) for k, v in full.items()})
-    return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe in front."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
-        return "'" + value
-    return value
-
-
 def lane_ms(record: dict[str, Any], lane: str = PRIMARY_LANE) -> float | None:
     """Measured time of a correct candidate in a lane, in ms; None without."""
     result = record["result"]
@@ -213,12 +155,6 @@ def escape_markdown(text: str | None, limit: int = 160) -> str:
     return _ADDRESS.sub(lambda m: re.sub(r"([:.])", r"\\\1", m[0]), flat)
 
 
-def all_functional(doc: dict[str, Any]) -> bool:
-    """True if no table of the report can have a time of a GPU."""
-    levels = [level["functional"] for run in doc["runs"] for level in run["levels"]]
-    return all(levels) if levels else doc["functional"]
-
-
 def summary_md(doc: dict[str, Any]) -> str:
     """The report as Markdown, for a pull request or a CI summary page."""
     where = escape_markdown(machine_name(doc["machine"]))
@@ -234,18 +170,9 @@ def summary_md(doc: dict[str, Any]) -> str:
         " · ".join(filter(None, facts)),
         "",
     ]
-    functional = all_functional(doc)
-    ps = [f"{p:g}" for p in THRESHOLDS]
-    speeds = ["fast<sub>0</sub>"]
-    if not functional:
-        speeds = ["against", *(f"fast<sub>{p}</sub>" for p in ps), "geo-mean", "faster"]
-    head = ["run", "level", "N", "judged", "compiled", "correct", *speeds]
-    lines += [_line(head), "|:--|" + "--:|" * (len(head) - 1)]
-    for run in doc["runs"]:
-        for level in run["levels"]:
-            for row in level["samples"]:
-                lines += _summary_rows(run, level, row, ps, functional)
-    lines.append("")
+    functional = overview.all_functional(doc)
+    table = overview.columns(functional)
+    lines += [*columns.markdown(table, overview.groups(doc), escape_markdown), ""]
     if functional:
         lines += [f"fast_p for p > 0 and speed-ups: {tables.FUNCTIONAL_NOTE}.", ""]
     else:
@@ -260,51 +187,13 @@ def summary_md(doc: dict[str, Any]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _summary_rows(
-    run: dict[str, Any],
-    level: dict[str, Any],
-    row: dict[str, Any],
-    ps: list[str],
-    functional: bool,
-) -> list[str]:
-    name = " ".join(escape_markdown(x) for x in (run["run"], row["sample"]) if x)
-    first = [name, *map(str, (level["level"], row["n"], row["judged"], row["compiled"]))]
-    first.append(str(row["correct"]))
-    number = tables.number
-    if functional:
-        return [_line([*first, number(row["fast_0"])])]
-    if level["functional"]:
-        return [_line([*first, "-", number(row["fast_0"])] + ["-"] * (len(ps) + 1))]
-    lines = []
-    for lane_name, lane in row["lanes"].items():
-        cells = [*first, escape_markdown(lane_name)]
-        for p in ps:
-            f = lane["fast_p"][p]
-            extra = f" ({number(f['point'])})" if f["point"] != f["value"] else ""
-            cells.append(number(f["value"]) + extra)
-        mean, limits = lane["geo_mean_speedup_correct"], lane["geo_mean_speedup_correct_ci95"]
-        shown = number(mean) + (f" [{limits[0]:.2f}, {limits[1]:.2f}]" if limits else "")
-        lines.append(_line([*cells, shown, str(lane["faster"])]))
-        first = [""] * len(first)
-    for base in row["baselines"]:
-        points = [f"({number(base['fast_p_point'][p])})" for p in ps]
-        mean = number(base["geo_mean_speedup_correct"])
-        lines.append(_line([*first, escape_markdown(base["name"]), *points, mean, ""]))
-    return lines
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def _summary_details(doc: dict[str, Any]) -> list[str]:
     lines = []
     for run in doc["runs"]:
         for level in run["levels"]:
-            for row in level["samples"]:
-                sample = f" {row['sample']}" if row["sample"] else ""
+            for row in [overview.headline(level)] if "over_turns" in level else level["samples"]:
                 texts = [f"verdicts: {tables.verdict_text(row)}", *tables.not_judged_text(row)]
-                title = escape_markdown(f"{run['run']}{sample}")
+                title = escape_markdown(" ".join([run["run"], overview.row_name(row)]).rstrip())
                 lines.append(f"- **{title}, level {level['level']}**: {'; '.join(texts)}")
             if "over_samples" in level:
                 shown = "  ".join(
@@ -312,6 +201,13 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
                     for k, v in level["over_samples"]["pass_at_k"].items()
                 )
                 lines.append(f"  - pass@k: {shown}")
+            if "over_turns" in level:
+                p = "0" if level["functional"] else "1"
+                shown = "  ".join(
+                    f"N={t}: {tables.number(v)}"
+                    for t, v in level["over_turns"]["fast_p_at_n"][p].items()
+                )
+                lines.append(f"  - fast<sub>{p}</sub>@N: {shown}")
     for level in validity.by_level(doc):
         head, *rest = tables.validity_text(level).split("\n")
         lines.append(f"- {escape_markdown(head)}")
@@ -395,7 +291,7 @@ def junit_xml(doc: dict[str, Any]) -> str:
                 timestamp=doc["time"].rstrip("Z"),
             )
             properties = ET.SubElement(suite, "properties")
-            for row in level["samples"]:
+            for row in overview.rows_of(level):
                 at = f".{row['sample']}" if row["sample"] else ""
                 for key in ("n", "provided", "judged", "compiled", "correct", "fast_0"):
                     ET.SubElement(properties, "property", name=clean(key + at), value=str(row[key]))

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from test_page import DESKTOP, PHONE, Outline
 
-from kb_report import chromium, compare, leaderboard, metrics, page, stats
+from kb_report import chromium, leaderboard, metrics, page, stats
 from kb_report.cli import main
+from kb_report.sides import Side
 from synthetic import BuildDir, full_suite, tasks_of
 
 pytest.importorskip("jinja2")
@@ -120,22 +121,31 @@ def test_numbers_are_those_of_the_report(tmp_path):
     assert row["fast_p"] == want["lanes"]["eager"]["fast_p"]
 
 
-def test_of_samples_the_first_enters_and_of_turns_the_last(tmp_path):
+def test_of_samples_the_first_enters_and_of_turns_all(tmp_path):
     build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 2)})
-    for sample, verdict in (("s2", "incorrect"), ("s10", "pass")):
-        for task in build.levels[1]:
+    for sample, verdict in (("s2", "incorrect"), ("s10", "pass"), ("s11", "incorrect")):
+        for task in build.levels[1] if sample != "s11" else build.levels[1][:1]:
             entry = build.add(task, run="m", sample=sample)
             build.result(entry, verdict, 2.0 if verdict == "pass" else None)
     build.finish()
     row = table(ranking(build.root))["rows"][0]
-    assert (row["sample"], row["samples"], row["fast_p"]["1"]["wins"]) == ("s2", 2, 0)
-    assert row["over_samples"] == {"letter": "k", "values": {"1": 0.5, "2": 1.0}}
+    assert (row["sample"], row["samples"], row["fast_p"]["1"]["wins"]) == ("s2", 3, 0)
+    values = row["over_samples"]["values"]
+    assert row["over_samples"]["letter"] == "k" and values == pytest.approx({"1": 1 / 3, "3": 1})
     assert table(ranking(f"{build.root}#m/s10"))["rows"][0]["fast_p"]["1"]["wins"] == 2
     build.runs = {"m": {"samples_are": "turns"}}
     build.finish()
     row = table(ranking(build.root))["rows"][0]
-    assert (row["sample"], row["turns"], row["fast_p"]["1"]["wins"]) == ("s10", True, 2)
-    assert row["over_samples"] == {"letter": "N", "values": {"1": 0.0, "2": 1.0}}
+    assert (row["sample"], row["turns"], row["fast_p"]["1"]["wins"]) == (None, True, 2)
+    assert row["over_samples"] == {"letter": "N", "values": {"1": 0.0, "3": 1.0}}
+    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    doc = json.loads((build.root / "reports/results.json").read_text())
+    head = doc["runs"][0]["levels"][0]["headline"]
+    assert row["fast_p"] == head["lanes"]["eager"]["fast_p"]
+    out = tmp_path / "page.html"
+    assert main(["leaderboard", str(build.root), "--out", str(out)]) == 0
+    assert "all 3 turns" in out.read_text()
+    assert table(ranking(f"{build.root}#m/s2"))["rows"][0]["fast_p"]["1"]["wins"] == 0
 
 
 def test_costs_are_columns_where_they_are_numbers(tmp_path):
@@ -284,4 +294,4 @@ def test_ranks_need_no_order_of_inputs(tmp_path):
     assert [r["run"] for r in table(one)["rows"]] == ["n", "m"]
     assert [r["run"] for r in table(other)["rows"]] == ["n", "m"]
     sides, _ = leaderboard.sides_of([str(a.root)])
-    assert isinstance(sides[0], compare.Side) and len(sides) == 1
+    assert isinstance(sides[0], Side) and len(sides) == 1

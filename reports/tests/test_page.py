@@ -282,13 +282,15 @@ def test_what_was_not_judged_has_no_share(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("samples_are", "card", "what"),
+    ("samples_are", "card", "what", "name"),
     [
-        (None, "25<small> %</small>", "correct: pass@1, mean of 2 samples; pass@2 50 %"),
-        ("turns", "50<small> %", "correct: fast<sub>0</sub>, 2 of 4 (turn s2)"),
+        (None, "25<small> %", "pass@1, mean of 2 samples; pass@2 50 %", "mean of 2 samples"),
+        ("turns", "50<small> %", "fast<sub>0</sub>@2: 2 of 4", "all 2 turns"),
     ],
 )
-def test_a_card_and_its_groups_name_the_samples_that_they_show(tmp_path, samples_are, card, what):
+def test_a_card_and_its_groups_name_the_samples_that_they_show(
+    tmp_path, samples_are, card, what, name
+):
     build = BuildDir(tmp_path / "cpu", backend="cpu")
     build.runs["m"] = {"samples_are": samples_are}
     for task in build.levels[1]:
@@ -299,7 +301,7 @@ def test_a_card_and_its_groups_name_the_samples_that_they_show(tmp_path, samples
     assert main(["rollup", "--build-dir", str(build.root)]) == 0
     text = (build.root / "reports/index.html").read_text()
     assert f'<p class="big">{card}' in text and what in text
-    assert "<caption>m s2: by category" in text
+    assert f"<caption>m {name}: by category" in text
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])

@@ -54,6 +54,21 @@ TEST_F(CompileFailures, SyntaxError) {
   EXPECT_NE(result.output.find("compile_error"), std::string::npos);
 }
 
+TEST_F(CompileFailures, TheTerminalShowsAMessageOnceAndPathsBelowTheRoot) {
+  const std::string source = path("src/candidate.cu");
+  write("src/candidate.cu", "int nothing = there;\n");
+  Words compiler = gxx_command();
+  std::replace(compiler.begin(), compiler.end(), std::string("src/candidate.cu"), source);
+  const Ending result = run(kb_cc(compiler, {"--root", path("").parent_path()}));
+  expect_recorded_failure(result, "compile_error");
+  const size_t message = result.output.find("error: ");
+  EXPECT_NE(message, std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("error: ", message + 1), std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("src/candidate.cu"), 0u) << result.output;
+  EXPECT_EQ(result.output.find(source), std::string::npos) << result.output;
+  EXPECT_NE(record()["reason"].get<std::string>().find(source), std::string::npos);
+}
+
 TEST_F(CompileFailures, OldRecordAndObjectDoNotSurvive) {
   compile(good_candidate);
   expect_recorded_failure(compile("broken"), "compile_error");

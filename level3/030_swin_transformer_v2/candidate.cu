@@ -1,0 +1,241 @@
+#include "task.h"
+
+#include <string>
+
+#include <kb/attention.cuh>
+#include <kb/axis.cuh>
+#include <kb/network.cuh>
+
+using kb::Activation;
+using kb::FeatureMap;
+using kb::real;
+
+// Where the windows of images of `edge` x `edge` tokens lie; shifted ones go on at the other edge.
+struct Windows {
+  int64_t edge, window, shift;
+
+  __host__ __device__ int64_t tokens() const { return window * window; }
+  __host__ __device__ int64_t of_image() const { return edge / window * (edge / window); }
+  // The row of a window's token.
+  __device__ int64_t row(int64_t index, int64_t token) const {
+    const int64_t across = edge / window, sample = index / of_image(), place = index % of_image();
+    const int64_t y = (place / across * window + token / window + shift) % edge;
+    const int64_t x = (place % across * window + token % window + shift) % edge;
+    return (sample * edge + y) * edge + x;
+  }
+};
+
+// Heads of a window, which are the batches of its products: each has `size` channels of its own.
+struct Heads {
+  Windows windows;
+  int64_t heads, size;
+
+  // The elements of a token's channels in rows of `stride`.
+  __device__ int64_t place(int64_t batch, int64_t token, int64_t stride) const {
+    return windows.row(batch / heads, token) * stride + batch % heads * size;
+  }
+};
+
+// Queries, keys (along_k) or values as an operand: tokens by channels.
+template <bool along_k_>
+struct HeadTokens {
+  using Element = real;
+  static constexpr bool along_k = along_k_;
+  const real* x;
+  Heads heads;
+  int64_t stride;
+
+  __device__ bool in_vectors() const {
+    constexpr int64_t vector = 16 / sizeof(real);
+    return reinterpret_cast<uintptr_t>(x) % 16 == 0 && (heads.size | stride) % vector == 0;
+  }
+  __device__ kb::Source<real> operator()(int64_t batch, int64_t line, int64_t k) const {
+    const int64_t token = along_k ? line : k, channel = along_k ? k : line;
+    if (token >= heads.windows.tokens() || channel >= heads.size) return {x, 0};
+    return {x + heads.place(batch, token, stride) + channel,
+            static_cast<int>(heads.size - channel)};
+  }
+};
+
+// What becomes of a cosine: the score before softmax.
+struct Score {
+  Heads heads;
+  const real *logit_scale, *bias;  // bias: [relative positions, heads]
+  const real* mask;                // or nullptr
+
+  __device__ float operator()(float cosine, int64_t batch, int64_t query, int64_t key) const {
+    const Windows& w = heads.windows;
+    const int64_t head = batch % heads.heads, index = batch / heads.heads;
+    const int64_t y = query / w.window - key / w.window + w.window - 1;
+    const int64_t x = query % w.window - key % w.window + w.window - 1;
+    const float scale = kb::element(logit_scale, head), log_100 = 4.6051702f;
+    const float offset = kb::element(bias, (y * (2 * w.window - 1) + x) * heads.heads + head);
+    const float score = cosine * expf(scale > log_100 ? log_100 : scale) + 16 / (1 + expf(-offset));
+    if (mask == nullptr) return score;
+    return score +
+           kb::element(mask, (index % w.of_image() * w.tokens() + query) * w.tokens() + key);
+  }
+};
+
+// The result of attention, back at the tokens' places.
+struct StoreHeads {
+  Heads heads;
+  int64_t stride;
+  real* y;
+
+  template <int N>
+  __device__ void operator()(int64_t batch, int64_t token, int64_t column, const float (&values)[N],
+                             int64_t count) const {
+    real* const to = y + heads.place(batch, token, stride) + column;
+    for (int64_t j = 0; j < count && j < N; ++j) to[j] = static_cast<real>(values[j]);
+  }
+};
+
+// One warp for each row, third and head: queries and values get their bias; then queries and keys
+// the length 1.
+__global__ void finish_qkv(real* qkv, const real* q_bias, const real* v_bias, int64_t rows,
+                           int64_t heads, int64_t size) {
+  const int64_t item = kb::Grid::rank() / 32, width = heads * size;
+  if (item >= rows * 3 * heads) return;
+  const int64_t third = item / heads % 3, first = item % heads * size;
+  real* const x = qkv + item / heads * width + first;
+  const real* const bias = third == 0 ? q_bias : third == 2 ? v_bias : nullptr;
+  const auto value = [&](int64_t i) {
+    return kb::element(x, i) + (bias == nullptr ? 0 : kb::element(bias, first + i));
+  };
+  float divisor = 1;
+  if (third < 2) {
+    float squares = 0;
+    for (int64_t i = kb::Warp::rank(); i < size; i += 32) squares += value(i) * value(i);
+    divisor = fmaxf(sqrtf(kb::combine(kb::Warp{}, squares, kb::Sum{})), 1e-12f);
+  }
+  for (int64_t i = kb::Warp::rank(); i < size; i += 32) {
+    x[i] = static_cast<real>(value(i) / divisor);
+  }
+}
+
+// Each patch of an image as one row, in the order of the weights of a convolution.
+__global__ void cut_patches(const real* x, int64_t samples, int64_t channels, int64_t image,
+                            int64_t patch, real* rows) {
+  const int64_t across = image / patch, area = patch * patch, i = kb::Grid::rank();
+  if (i >= samples * across * across * channels * area) return;
+  const int64_t row = i / (channels * area), channel = i / area % channels;
+  const int64_t sample = row / (across * across);
+  const int64_t above = row / across % across * patch + i / patch % patch;
+  const int64_t left = row % across * patch + i % patch;
+  rows[i] = x[((sample * channels + channel) * image + above) * image + left];
+}
+
+// Each 2 x 2 tokens as one row.
+__global__ void merge_tokens(const real* t, int64_t samples, int64_t edge, int64_t width, real* y) {
+  const int64_t i = kb::Grid::rank(), half = edge / 2;
+  if (i >= samples * edge * edge * width) return;
+  const int64_t row = i / (4 * width), part = i / width % 4;
+  const int64_t sample = row / (half * half);
+  const int64_t above = row / half % half * 2 + part % 2, left = row % half * 2 + part / 2;
+  y[i] = t[((sample * edge + above) * edge + left) * width + i % width];
+}
+
+struct Mean {
+  int64_t count;
+  __device__ float operator()(float sum) const { return sum / static_cast<float>(count); }
+};
+
+// Tokens of a window and channels of a head are few, so small tiles do.
+using Tiles = kb::ProductTiles<real, kb::target>::Small;
+template <class Left, class Right, class Result>
+static void multiply(cudaStream_t stream, const kb::ProductShape& shape, Left a, Right b,
+                     Result result) {
+  kb::launch_product<Tiles, kb::product_arithmetic>(stream, shape, a, b, result);
+}
+
+static FeatureMap embed(const kb::Network& net, const task::Sizes& s, const real* x) {
+  const int64_t edge = s.image_size / s.patch_size;
+  const kb::ProductShape shape = {s.batch_size * edge * edge, s.embed_dim,
+                                  s.in_chans * s.patch_size * s.patch_size};
+  const FeatureMap rows = net.make(shape.rows, shape.depth), t = net.make(shape.rows, s.embed_dim);
+  cut_patches<<<(rows.size() + 255) / 256, 256, 0, net.stream()>>>(
+      x, s.batch_size, s.in_chans, s.image_size, s.patch_size, rows.data);
+  const kb::BiasActivationResidual<real> add_bias = {net.weight("patch_embed.proj.bias"), nullptr,
+                                                     s.embed_dim, Activation::none};
+  kb::launch_product(net.stream(), shape, kb::left(static_cast<const real*>(rows.data), shape),
+                     kb::right_transposed(net.weight("patch_embed.proj.weight"), shape),
+                     kb::store(t.data, shape, add_bias));
+  return net.layer_norm("patch_embed.norm", t);
+}
+
+// The bias of each relative position: [(2 * window - 1)^2, heads].
+static FeatureMap position_bias(const kb::Network& net, const std::string& attn, int64_t window) {
+  const int64_t span = 2 * window - 1;
+  const FeatureMap places = net.input(net.weight(attn + "relative_coords_table"), span * span, 2);
+  return net.linear(attn + "cpb_mlp.2", net.linear(attn + "cpb_mlp.0", places, Activation::relu),
+                    Activation::none, {}, false);
+}
+
+static FeatureMap attend(const kb::Network& net, const std::string& block, const Windows& windows,
+                         int64_t heads, const FeatureMap& t) {
+  const cudaStream_t stream = net.stream();
+  const std::string attn = block + "attn.";
+  const int64_t width = t.channels, size = width / heads, tokens = windows.tokens();
+  const FeatureMap qkv = net.linear(attn + "qkv", t, Activation::none, {}, false);
+  const int64_t threads = t.samples * 3 * heads * 32;
+  finish_qkv<<<(threads + 127) / 128, 128, 0, stream>>>(
+      qkv.data, net.weight(attn + "q_bias"), net.weight(attn + "v_bias"), t.samples, heads, size);
+
+  const Heads all = {windows, heads, size};
+  const int64_t batches = t.samples / tokens * heads;
+  const kb::ProductShape by_keys = {tokens, tokens, size, batches},
+                         by_values = {tokens, size, tokens, batches};
+  const FeatureMap bias = position_bias(net, attn, windows.window);
+  const real* const mask = windows.shift > 0 ? net.weight(block + "attn_mask") : nullptr;
+  const FeatureMap shares = net.make(batches * tokens, tokens), out = net.make(t.samples, width);
+  float* scores = nullptr;
+  cudaMallocAsync(&scores, batches * tokens * tokens * sizeof(float), stream);
+  multiply(
+      stream, by_keys, HeadTokens<true>{qkv.data, all, 3 * width},
+      HeadTokens<true>{qkv.data + width, all, 3 * width},
+      kb::store(scores, by_keys, Score{all, net.weight(attn + "logit_scale"), bias.data, mask}));
+  kb::attention_rows<kb::AttentionRows::softmax>
+      <<<static_cast<unsigned>(batches * tokens), 32, 0, stream>>>(scores, tokens, tokens, 0, false,
+                                                                   shares.data);
+  cudaFreeAsync(scores, stream);
+  multiply(stream, by_values, kb::left(static_cast<const real*>(shares.data), by_values),
+           HeadTokens<false>{qkv.data + 2 * width, all, 3 * width},
+           StoreHeads{all, width, out.data});
+  return net.linear(attn + "proj", out);
+}
+
+static FeatureMap merge(const kb::Network& net, const std::string& stage, int64_t samples,
+                        int64_t edge, const FeatureMap& t) {
+  const FeatureMap rows = net.make(t.samples / 4, 4 * t.channels);
+  merge_tokens<<<(t.size() + 255) / 256, 256, 0, net.stream()>>>(t.data, samples, edge, t.channels,
+                                                                 rows.data);
+  return net.layer_norm(stage + "downsample.norm", net.linear(stage + "downsample.reduction", rows,
+                                                              Activation::none, {}, false));
+}
+
+void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, real* y,
+                  cudaStream_t stream) {
+  const kb::Network net(weights, stream);
+  FeatureMap t = embed(net, s, x);
+  int64_t edge = s.image_size / s.patch_size;
+  for (int i = 0; i < 4; ++i) {
+    const std::string stage = "layers." + std::to_string(i) + ".";
+    const bool whole = edge <= s.window_size;
+    for (int64_t j = 0; j < s.depths[i]; ++j) {
+      const std::string block = stage + "blocks." + std::to_string(j) + ".";
+      const int64_t shift = whole || j % 2 == 0 ? 0 : s.window_size / 2;
+      const Windows windows = {edge, whole ? edge : s.window_size, shift};
+      net.add(t, net.layer_norm(block + "norm1", attend(net, block, windows, s.num_heads[i], t)));
+      const FeatureMap wide = net.linear(block + "mlp.fc1", t, Activation::gelu);
+      net.add(t, net.layer_norm(block + "norm2", net.linear(block + "mlp.fc2", wide)));
+    }
+    if (i == 3) break;
+    t = merge(net, stage, s.batch_size, edge, t);
+    edge /= 2;
+  }
+  const FeatureMap last = net.layer_norm("norm", t), mean = net.make(s.batch_size, t.channels);
+  kb::launch_reduce_axis(stream, s.batch_size, edge * edge, t.channels, kb::Sum{},
+                         Mean{edge * edge}, mean.data, static_cast<const real*>(last.data));
+  net.linear_to(net.output(y, s.batch_size, s.num_classes), "head", mean);
+}

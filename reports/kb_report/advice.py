@@ -1,0 +1,244 @@
+"""Names the mistakes that generators make most, from a failed kernel and what its compiler said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from kb_report import tree
+from kb_report.model import JUDGED, ReportError, clean
+
+# Nobody's mistake, or none at all.
+_FINE = ("pass", "skipped", "degenerate", None)
+
+_NOT_CODE = re.compile(
+    r"""
+    //[^\n]* | /\*.*?\*/
+  | R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+  | "(?:\\.|[^"\\\n])*" | '(?:\\[^\n']{1,8}|[^'\\\n])'
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_PYTHON = re.compile(
+    r"^(?:import [\w.]+(?: as \w+)?|from [\w.]+ import [^;\n]+|(?:class|def) \w+\(.*\).*:)[ \t]*$",
+    re.MULTILINE,
+)
+_DEFINITION = re.compile(r"(?P<scope>\btask\s*::\s*)?\blaunch\s*\((?P<parameters>[^;{}]*)\)\s*\{")
+_DECLARATION = re.compile(r"\bvoid\s+launch\s*\((?P<parameters>[^;{}]*)\)\s*;")
+_QUALIFIERS = re.compile(r"\b__restrict__\b|\b(?:std|task|kb)\s*::")
+_ITS_NAMESPACE = re.compile(r"\bnamespace\s+task\b")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)", re.MULTILINE)
+# Headers whose functions launch kernels of their own.
+_LAUNCHING = re.compile(r"^(?:kb/|cub/|thrust/|cublas|cudnn)")
+
+# What compilers call a name that they do not know: nvcc, g++, clang, with and without a namespace.
+_UNKNOWN = re.compile(
+    r"identifier \"(\w+)\" is undefined|has no member \"(\w+)\""
+    r"|[‘'](?:std::)?(\w+)[’'] (?:was not declared|does not name a type|has not been declared)"
+    r"|[‘'](\w+)[’'] is not a member of|undeclared identifier '(\w+)'|unknown type name '(\w+)'"
+    r"|no (?:member|template|type) named '(\w+)'"
+)
+_HEADERS = {
+    "cfloat": "FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON",
+    "climits": "INT_MAX INT_MIN UINT_MAX LLONG_MAX LLONG_MIN",
+    "limits": "numeric_limits",
+    "cmath": "INFINITY NAN M_PI M_SQRT2 M_SQRT1_2 M_2_SQRTPI HUGE_VALF",
+    "algorithm": "min max clamp sort fill copy",
+    "vector": "vector",
+    "array": "array",
+    "tuple": "tuple tie make_tuple",
+    "cstdio": "printf fprintf stderr",
+    "cuda_fp16.h": "half half2 __half __half2 __float2half __half2float __float2half_rn __hadd "
+    "__hmul __hfma __floats2half2_rn __half22float2",
+    "cuda_bf16.h": "nv_bfloat16 __nv_bfloat16 __nv_bfloat162 __float2bfloat16 __bfloat162float",
+    "mma.h": "nvcuda wmma",
+    "cooperative_groups.h": "cooperative_groups cg",
+    "cub/cub.cuh": "cub",
+    "curand_kernel.h": "curandState curand_init curand_uniform curand_normal",
+}
+_HEADER_OF = {name: header for header, names in _HEADERS.items() for name in names.split()}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A kernel that did not pass. code: its source without comments and literals."""
+
+    task: str
+    verdict: str
+    source: str
+    code: str
+    said: str
+
+    @property
+    def does_not_compile(self) -> bool:
+        return self.verdict == "compile_error"
+
+
+def of(record: dict[str, Any]) -> list[str]:
+    """What to change in a candidate that failed, a sentence each; none where nothing is known.
+
+    Says nothing about a source that is not the one that was judged.
+    """
+    result, source = record["result"], record.get("source_text")
+    if record["state"] != JUDGED or result["verdict"] in _FINE:
+        return []
+    if source is None or record["source_changed"]:
+        return []
+    said = f"{result.get('evidence') or ''}\n{(result.get('build') or {}).get('diagnostics') or ''}"
+    failure = Failure(
+        f"level{record['level']}/{record['task']}",
+        result["verdict"],
+        source,
+        _NOT_CODE.sub(lambda m: " " + "\n" * m[0].count("\n"), source),
+        said,
+    )
+    for rule in _FORM:  # where the file is none, its content tells nothing
+        if found := rule(failure):
+            return [clean(found)]
+    return [clean(found) for rule in _CONTENT if (found := rule(failure))]
+
+
+def _python(f: Failure) -> str | None:
+    if f.does_not_compile and _PYTHON.search(f.code):
+        return (
+            "The file is Python. A kernel is one .cu file in CUDA C++: keep only the kernels, and "
+            "define task::launch, which gets device pointers."
+        )
+    return None
+
+
+def _fences(f: Failure) -> str | None:
+    found = _FENCE.search(f.code)
+    if not (f.does_not_compile and found):
+        return None
+    line = f.code.count("\n", 0, found.start()) + 1
+    return f"Line {line} is a Markdown fence: save only the code between the fences."
+
+
+def _empty(f: Failure) -> str | None:
+    return None if f.code.strip() else "The file holds no code."
+
+
+def _truncated(f: Failure) -> str | None:
+    """A file whose end is missing: what it opens is never closed."""
+    if not f.does_not_compile:
+        return None
+    cut = "It was cut off: ask for a shorter kernel, or allow a longer answer."
+    if re.search(r"/\*", f.code):
+        return f"The file ends within a comment. {cut}"
+    opened: list[int] = []
+    for found in re.finditer(r"[{}\n]", f.code):
+        if found[0] == "{":
+            opened.append(f.code.count("\n", 0, found.start()) + 1)
+        elif found[0] == "}" and not opened:
+            return None  # one too many is another mistake
+        elif found[0] == "}":
+            opened.pop()
+    if not opened:
+        return None
+    return f"The file ends before the {{ of line {opened[0]} is closed. {cut}"
+
+
+def _no_launch(f: Failure) -> str | None:
+    if not f.does_not_compile or re.search(r"\btask\s*::\s*launch\b", f.code):
+        return None
+    if _ITS_NAMESPACE.search(f.code) and _DEFINITION.search(f.code):
+        return None
+    declared = _declared(f.task)
+    how = f"void task::launch({declared})" if declared else "task::launch as task.h declares it"
+    if _DEFINITION.search(f.code):
+        return f"launch is defined outside of namespace task: define {how}."
+    return f"The file defines no task::launch: define {how}."
+
+
+def _signature(f: Failure) -> str | None:
+    """The definition has other parameters than the declaration, perhaps those of another task."""
+    found = _DEFINITION.search(f.code)
+    declared = _declared(f.task)
+    if not (f.does_not_compile and found and declared):
+        return None
+    mine, wanted = _types(found["parameters"]), _types(declared)
+    if mine == wanted:
+        return None
+    other = _same_parameters().get(_plain(found["parameters"]), [])
+    whose = f", which is the signature of {other[0]}" if len(other) == 1 else ""
+    return (
+        f"task::launch has other parameters than task.h declares: ({_one_line(found['parameters'])})"
+        f"{whose}; {f.task} wants ({declared})."
+    )
+
+
+def _includes(f: Failure) -> str | None:
+    unknown = [next(filter(None, m.groups()), None) for m in _UNKNOWN.finditer(f.said)]
+    there = set(_INCLUDE.findall(f.source))
+    missing: dict[str, str] = {}
+    for name in filter(None, unknown):
+        header = _HEADER_OF.get(name)
+        if header and header not in there:
+            missing.setdefault(header, name)
+    if not (f.does_not_compile and missing):
+        return None
+    wanted = [f"#include <{header}> for {name}" for header, name in missing.items()]
+    return f"Includes are missing: {', '.join(wanted)}."
+
+
+def _host_only(f: Failure) -> str | None:
+    if re.search(r"\b__global__\b|<<<", f.code):
+        return None
+    if any(_LAUNCHING.match(header) for header in _INCLUDE.findall(f.source)):
+        return None
+    return (
+        "The file has no __global__ function. task::launch runs on the host, which cannot read the "
+        "tensors: it has to launch a kernel that does."
+    )
+
+
+_FORM: list[Callable[[Failure], str | None]] = [_python, _fences, _empty, _truncated]
+_CONTENT: list[Callable[[Failure], str | None]] = [_no_launch, _signature, _includes, _host_only]
+
+
+def _types(parameters: str) -> list[str]:
+    """The types of a list of parameters, written in one way; the element type is `real`."""
+    found = []
+    for parameter in parameters.split(","):
+        words = re.findall(r"\w+|[*&]", _QUALIFIERS.sub("", parameter))
+        if len(words) > 1 and words[-1] not in "*&" and words[-1] not in ("const", "int", "float"):
+            words.pop()  # its name
+        base = sorted(w for w in words if w not in "*&")
+        kind = " ".join("real" if w == "float" else w for w in base)
+        found.append(kind + "".join(w for w in words if w in "*&"))
+    return found
+
+
+def _plain(parameters: str) -> str:
+    """A list of parameters, with their names, as it reads whatever the element type."""
+    text = _QUALIFIERS.sub("", parameters)
+    return re.sub(r"\s+", "", re.sub(r"\bfloat\b", "real", text))
+
+
+def _one_line(parameters: str) -> str:
+    return " ".join(parameters.split())
+
+
+@cache
+def _declared(task: str) -> str | None:
+    """The parameters of task::launch in the task.h of this project; None without the task."""
+    try:
+        found = _DECLARATION.search(_NOT_CODE.sub(" ", tree.task(task).header))
+    except ReportError:
+        return None
+    return _one_line(found["parameters"]) if found else None
+
+
+@cache
+def _same_parameters() -> dict[str, list[str]]:
+    """The tasks of this project by their lists of parameters."""
+    found: dict[str, list[str]] = {}
+    for task in tree.tasks():
+        if declared := _declared(task):
+            found.setdefault(_plain(declared), []).append(task)
+    return found
