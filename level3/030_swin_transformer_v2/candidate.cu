@@ -196,8 +196,8 @@ static FeatureMap attend(const kb::Network& net, const std::string& block, const
       HeadTokens<true>{qkv.data + width, all, 3 * width},
       kb::store(scores, by_keys, Score{all, net.weight(attn + "logit_scale"), bias.data, mask}));
   kb::attention_rows<kb::AttentionRows::softmax>
-      <<<static_cast<unsigned>(batches * tokens), 32, 0, stream>>>(scores, tokens, tokens, 0, false,
-                                                                   shares.data);
+      <<<static_cast<unsigned>(batches * tokens), 32, 0, stream>>>(scores, tokens, tokens, 0,
+                                                                   kb::SeesAll{}, shares.data);
   cudaFreeAsync(scores, stream);
   multiply(stream, by_values, kb::left(static_cast<const real*>(shares.data), by_values),
            HeadTokens<false>{qkv.data + 2 * width, all, 3 * width},

@@ -130,6 +130,7 @@ def _row(record: dict[str, Any], suite: Suite, texts: Texts) -> dict[str, Any]:
         "category": record["category"],
         "task_h": task.header,
         "reference_cpp": task.reference,
+        "reference_includes": "\n".join(task.shared.values()),
         "task_verified": verified,
         "kernel": kernel,
         "verdict": found["verdict"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kb_report.model import ReportError
@@ -16,17 +16,20 @@ HEADER, REFERENCE = "task.h", "reference.cpp"
 CONTRACT = "harness/contract/include/kb/contract.h"  # all that a kernel shares with its task
 
 _NAME = re.compile(r"level(\d+)/(\d{3}_[a-z0-9_]+)")
+_INCLUDE = re.compile(r'^#include "(\.\./[^"]+|[a-z0-9_]+\.h)"', re.MULTILINE)
 _HASH_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task's place, and its two files that a generator may see."""
+    """A task's place, and its files that a generator may see."""
 
     level: int
     slug: str
     header: str
     reference: str
+    shared: dict[str, str] = field(default_factory=dict)
+    """What the reference includes beside `task.h`: texts by path in the tree, in reading order."""
 
     @property
     def name(self) -> str:
@@ -62,7 +65,20 @@ def task(name: str, tree: Path = PROJECT) -> Task:
         like = like or difflib.get_close_matches(f"level{level}/{slug}", known)
         hint = f"; did you mean {', '.join(like[:3])}?" if like else ""
         raise ReportError(f"there is no task level{level}/{slug}{hint}")
-    return Task(level, slug, *texts)
+    return Task(level, slug, *texts, shared=_included(files[1], texts[1], tree))
+
+
+def _included(file: Path, content: str, tree: Path) -> dict[str, str]:
+    """Sources that tasks share, which a file includes: those that others need come first."""
+    found: dict[str, str] = {}
+    for name in _INCLUDE.findall(content):
+        path = (file.parent / name).resolve()
+        included = text(path)
+        if path.name == HEADER or included is None or not path.is_relative_to(tree.resolve()):
+            continue
+        found |= _included(path, included, tree)
+        found[path.relative_to(tree.resolve()).as_posix()] = included
+    return found
 
 
 def text(path: Path) -> str | None:

@@ -327,3 +327,15 @@ def test_without_jinja2_there_is_no_prompt(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert main(["prompt", RELU]) == 77
     assert "Jinja2" in capsys.readouterr().err
+
+
+def test_what_a_reference_shares_with_others_is_in_the_prompt(capsys):
+    name = "level4/005_bigbird_roberta_base_bs1_seq4095"
+    out = shown(capsys, name)
+    paths = [f"level4/architectures/{file}.h" for file in ("transformer", "bert", "bigbird")]
+    places = [out.index(f"`{path}`") for path in paths]
+    assert places == sorted(places)
+    for path in paths:
+        assert (tree.PROJECT / path).read_text() in out
+    assert list(tree.task(name).shared) == paths
+    assert tree.task(RELU).shared == {}
