@@ -179,20 +179,28 @@ TEST(EveryTask, HasFullSizesForSmallerGpus) {
       const FullSizes full(choice);
       const SizeBytes sizes = full.of(task);
       const bool fits = full.budget() == 0 || peak_bytes(task, task.full) <= full.budget();
-      EXPECT_EQ(sizes == task.full, fits);
-      EXPECT_EQ(full.name(task), fits ? "full" : std::string("full@") + choice);
+      const bool remains_too_large = full.budget() != 0 && peak_bytes(task, sizes) > full.budget();
+      const bool same = sizes == task.full;
+      if (remains_too_large) too_large.insert(task.name + " at " + choice);
+      // One sample of as many tokens as a model has positions for leaves nothing to halve.
+      EXPECT_TRUE(fits ? same : !same || remains_too_large);
+      EXPECT_EQ(full.name(task), same ? "full" : std::string("full@") + choice);
       EXPECT_EQ(full.scaled(task).full, sizes);
-      if (full.budget() != 0 && peak_bytes(task, sizes) > full.budget()) {
-        too_large.insert(task.name + " at " + choice);
-      }
       for (const TensorSpec& spec : task.tensors(sizes)) EXPECT_GT(spec.numel(), 0) << spec.name;
     }
   }
-  EXPECT_EQ(too_large,
-            (std::set<std::string>{
-                "level2/055_matmul_max_pool_sum_scale at 16g",
-                "level2/056_matmul_sigmoid_sum at 16g", "level2/059_matmul_swish_scaling at 16g",
-                "level3/002_shallow_wide_mlp at 16g", "level3/002_shallow_wide_mlp at 24g"}));
+  std::set<std::string> expected = {
+      "level2/055_matmul_max_pool_sum_scale at 16g", "level2/056_matmul_sigmoid_sum at 16g",
+      "level2/059_matmul_swish_scaling at 16g", "level3/002_shallow_wide_mlp at 16g",
+      "level3/002_shallow_wide_mlp at 24g"};
+  for (const char* task :
+       {"level4/001_gpt_neo_2p7b_bs32_seq256", "level4/002_opt_1p3b_bs1_seq2047",
+        "level4/003_gpt_neo_2p7b_bs1_seq2047", "level4/004_opt_1p3b_bs32_seq256",
+        "level4/008_opt_1p3b_bs512_seq32", "level4/018_gpt_neo_2p7b_bs512_seq32"}) {
+    expected.insert(std::string(task) + " at 16g");
+    expected.insert(std::string(task) + " at 24g");
+  }
+  EXPECT_EQ(too_large, expected);
 }
 
 // Upstream's hinge loss multiplies predictions [n, n] with targets [n]: one size cannot change
