@@ -14,7 +14,7 @@ struct BertEmbeddings {
   Table token_type_embeddings{net["token_type_embeddings"], types, width};
   LayerNorm norm{net["LayerNorm"], {width}, 1e-12};
   Tensor operator()(const Tensor& ids) const {
-    Tensor x = word_embeddings(ids) + token_type_embeddings(at::zeros_like(ids));
+    Tensor x = word_embeddings(ids) + token_type_embeddings(at::zeros(ids.sizes(), ids.options()));
     x = x + position_embeddings.at_positions(ids);
     return norm(x);
   }
