@@ -132,7 +132,8 @@ struct Predictions {
   Scope net;
   Sizes s;
   Parameter bias = net.weight("bias", {s.vocab_size}, normal(0, 0.5), constant(0));
-  Dense dense{net["transform"]["dense"], s.hidden_size, s.hidden_size};
+  // Large, since the norm's epsilon must not tell a factor of the activation from none.
+  Dense dense{net["transform"]["dense"], s.hidden_size, s.hidden_size, true, 16};
   LayerNorm norm{net["transform"]["LayerNorm"], {s.hidden_size}, 1e-12};
   Tensor operator()(const Tensor& x) const { return norm(gelu_new(dense(x))); }
 };

@@ -81,7 +81,7 @@ struct LshAttention {
   Scope net;
   Sizes s;
   int64_t width = s.num_attention_heads * s.attention_head_size;
-  Dense query_key{net["query_key"], s.hidden_size, width, false, 0.1};  // so that 1e-6 shows
+  Dense query_key{net["query_key"], s.hidden_size, width, false, 0.005};  // beside which 1e-6 shows
   Dense value{net["value"], s.hidden_size, width, false};
   Tensor operator()(const Tensor& x) const {
     const int64_t heads = s.num_attention_heads;
