@@ -238,7 +238,10 @@ def test_what_only_one_side_takes_stands_out(tmp_path, capsys):
     assert outside["moved"]["mean"] == pytest.approx(9.5 / 2000 - 5 / 1000, abs=2e-5)
     assert cli.main(["timer", str(root)]) == 0
     row = capsys.readouterr().out.splitlines()[2]
-    assert row == "| eager | +9.50 ± 0.17 us | +5.00 ± 0.00 us | **+4.50 ± 0.17 us** | -0.02 ± 0.01 % |"
+    assert (
+        row
+        == "| eager | +9.50 ± 0.17 us | +5.00 ± 0.00 us | **+4.50 ± 0.17 us** | -0.02 ± 0.01 % |"
+    )
 
 
 @pytest.mark.parametrize(("backend", "count"), [("cpu", 12), ("cuda", 9)])
