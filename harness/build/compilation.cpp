@@ -364,16 +364,14 @@ class Compilation {
     if (clang && run->status != BuildStatus::ok) return;
     const std::string object = check_object();
     std::vector<std::string> words = options_.cuda_check;
-    const std::vector<std::string> rest =
-        clang ? std::vector<std::string>{"-fsyntax-only", command_.source}
-              : std::vector<std::string>{"-c", command_.source, "-o", object};
-    words.insert(words.end(), rest.begin(), rest.end());
+    words.push_back(command_.source);
+    if (!clang) words.insert(words.end(), {"-o", object});
     const bool unsupported = run->status == BuildStatus::unsupported;
     if (unsupported) words.push_back("-rdc=true");  // nvcc wants it for launches inside kernels
     CompilerRun check = run_compiler(words, false);
     // Without the library that the CPU route refuses nvcc cannot tell either.
     if (unsupported && mentions(check.diagnostics, {"No such file or directory"})) return;
-    if (check.status == BuildStatus::ok && !clang) read_sass(object, &check.resources);
+    if (check.status == BuildStatus::ok) read_sass(object, &check.resources);
     remove_file(object);
     run->resources = check.resources;
     if (check.status == BuildStatus::ok) {

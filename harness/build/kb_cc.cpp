@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   app.add_option("--stub", options.stub, "object that replaces the object of a failed candidate");
   app.add_option(
       "--cuda-check", cuda_check,
-      "nvcc or clang command, words separated by ';', that must accept the source as well");
+      "nvcc or clang command, words separated by ';', that must accept the source as well; it says "
+      "how far to compile (-c, -ptx, -fsyntax-only)");
   app.add_option("--link", link,
                  "command, words separated by ';', that must make a module of the object");
   app.add_option("--root", options.root, "folder below which messages show paths");

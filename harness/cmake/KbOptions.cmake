@@ -12,7 +12,9 @@ set_property(CACHE KB_SIZES PROPERTY STRINGS full 16g 24g 48g)
 set(KB_CONTRACT fp32 CACHE STRING "Precision contract of judging and timing: fp32, tf32, kernelbench, fp16, bf16")
 set_property(CACHE KB_CONTRACT PROPERTY STRINGS fp32 tf32 kernelbench fp16 bf16)
 set(KB_LANES "eager;graph" CACHE STRING "Baselines to time against: eager and graph always; library, aoti")
-set(KB_CUDA_CHECK_ARCH sm_90a CACHE STRING "Architecture of the CPU backend's compile check by nvcc")
+set(KB_CUDA_CHECK syntax CACHE STRING "nvcc's check of candidates on the CPU backend: syntax; machine_code: registers, too")
+set_property(CACHE KB_CUDA_CHECK PROPERTY STRINGS syntax machine_code)
+set(KB_CUDA_CHECK_ARCH sm_90a CACHE STRING "Architecture of that check")
 
 # kb_check_option(<name> <default> <regular expression> <words>): refuses other values, and shows one that is not the
 # default, since a build folder remembers what it was told once.
@@ -30,6 +32,7 @@ kb_check_option(KB_SANITIZE none "^(none|address|thread)$" "be none, address or 
 kb_check_option(KB_CONTRACT fp32 "^(fp32|tf32|kernelbench|fp16|bf16)$" "be fp32, tf32, kernelbench, fp16 or bf16")
 kb_check_option(KB_LANES "eager;graph" "^(aoti;)?eager;graph(;library)?$"
   "hold eager and graph, and may hold library and aoti")
+kb_check_option(KB_CUDA_CHECK syntax "^(syntax|machine_code)$" "be syntax or machine_code")
 kb_check_option(KB_REQUIRE_ISOLATION "" "^(full)?$" "be empty or full")
 kb_check_option(KB_SIZES full "^(full|[1-9][0-9]*g)$" "be full, or the GPU's memory in GB such as 24g")
 kb_check_option(KB_RUNS "*" "^" "")  # kb_add_runs() knows which there are

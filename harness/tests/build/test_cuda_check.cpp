@@ -39,7 +39,7 @@ TEST_F(CudaCheck, AcceptedByBoth) {
   ASSERT_EQ(record()["resources"].size(), 1u);
   EXPECT_EQ(record()["resources"][0]["kernel"], "k()");
   EXPECT_EQ(record()["resources"][0]["registers"], 7);
-  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two -c " + path("src/candidate.cu").string() +
+  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two " + path("src/candidate.cu").string() +
                                        " -o obj/candidate.o.cuda_check.o\n");
   EXPECT_FALSE(exists("obj/candidate.o.cuda_check.o"));
 }
@@ -114,7 +114,7 @@ TEST_F(CudaCheck, AcceptedByClang) {
   EXPECT_EQ(record()["status"], "ok") << record().dump(1);
   EXPECT_EQ(record()["cuda_syntax"], "clang");
   EXPECT_EQ(read("obj/arguments"),
-            "-DA=1 -Ione two -fsyntax-only " + path("src/candidate.cu").string() + "\n");
+            "-DA=1 -Ione two " + path("src/candidate.cu").string() + "\n");
 }
 
 TEST_F(CudaCheck, RefusedByClang) {
@@ -135,7 +135,7 @@ TEST_F(CudaCheck, ClangIsNotAskedAboutWhatTheCpuRouteRefuses) {
 TEST_F(CudaCheck, RealClang) {
   const std::string contract = KB_TEST_CONTRACT;
   Words command = Words{KB_TEST_CU2CPP} + gxx_command();
-  std::string check = std::string(KB_TEST_CLANG) + "|" + KB_TEST_SYNTAX_CHECK;
+  std::string check = std::string(KB_TEST_CLANG) + "|-fsyntax-only|" + KB_TEST_SYNTAX_CHECK;
   std::replace(check.begin(), check.end(), '|', ';');
   Words options;
   std::istringstream folders(KB_TEST_CPU_INCLUDES);
@@ -166,7 +166,7 @@ TEST_F(CudaCheck, RealClang) { GTEST_SKIP() << "no CPU layer or no clang++ in th
 TEST_F(CudaCheck, RealNvcc) {
   if (std::string(KB_TEST_NVCC).empty()) GTEST_SKIP() << "nvcc was not found at configure time";
   const std::string contract = KB_TEST_CONTRACT;
-  const std::string check = std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=sm_90;-Xptxas;-v;-I" +
+  const std::string check = std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=sm_90;-ptx;-G;-I" +
                             contract + "/include;-I" + path("src").string() + ";-include;" +
                             contract + "/entry.h";
   write("src/candidate.cu", good_candidate);
