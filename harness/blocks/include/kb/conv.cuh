@@ -413,8 +413,8 @@ __device__ void multiply_patches(float (&sums)[Tile::channels / 2], const T* pat
   } else {
     constexpr bool split = weight_parts<T, arithmetic> == 2;
     const T* const low_weights = weights + channels * depth;
-    // Tensor cores round towards zero when they add, so errors would grow with the depth: the sums
-    // of each slice are added to others by ordinary instructions.
+    // Tensor cores round towards zero when they add, so errors would grow with the depth: what they
+    // add up of some steps is added to the sums by ordinary instructions.
     float part[channels / 2];
 #pragma unroll
     for (int from = 0; from < depth; from += Tile::together * step) {
@@ -431,18 +431,21 @@ __device__ void multiply_patches(float (&sums)[Tile::channels / 2], const T* pat
       wgmma_begin();
 #pragma unroll
       for (int i = 0; i < Tile::together; ++i) {
-        const int k = from + i * step;
-        if constexpr (split) {
-          wgmma_channels<T, channels>(part, low[i], weights, k, k > 0);
+        if constexpr (split) {  // the small products come first: they lose nothing that matters
+          const int k = from + i * step;
+          wgmma_channels<T, channels>(part, low[i], weights, k, i > 0);
           wgmma_channels<T, channels>(part, x[i], low_weights, k, true);
         }
-        wgmma_channels<T, channels>(part, x[i], weights, k, split || k > 0);
+      }
+#pragma unroll
+      for (int i = 0; i < Tile::together; ++i) {
+        wgmma_channels<T, channels>(part, x[i], weights, from + i * step, split || i > 0);
       }
       wgmma_end();
       wgmma_wait(part);
-    }
 #pragma unroll
-    for (int i = 0; i < channels / 2; ++i) sums[i] += part[i];
+      for (int i = 0; i < channels / 2; ++i) sums[i] += part[i];
+    }
   }
 }
 

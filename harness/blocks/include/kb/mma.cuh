@@ -35,12 +35,13 @@ namespace kb {
 /// The bits of a float that TF32 has: the sign, the exponent and 10 bits of the mantissa.
 inline constexpr unsigned tf32_bits = 0xffffe000u;
 
-/// A float as the sum of two TF32 values, up to 2^-21 of it. The first is cut off, not rounded: a
-/// mask costs a quarter of a conversion, and the second takes up what is missing. The second is
-/// handed over with all its bits, of which the product ignores the lowest. Of an infinite value the
-/// second is NaN.
+/// A float as the sum of two TF32 values, up to 2^-23 of it. The first is the nearest, so that the
+/// second has either sign: were it cut off, what products of second parts would add, which are left
+/// out, would be missing on one side, and the results of a chain of products too small. The second
+/// is handed over with all its bits, of which the product ignores the lowest. Of an infinite value
+/// or NaN the second is NaN.
 __device__ inline void split_tf32(unsigned value, unsigned& high, unsigned& low) {
-  high = value & tf32_bits;
+  high = (value + 0x1000u) & tf32_bits;
   low = __float_as_uint(__uint_as_float(value) - __uint_as_float(high));
 }
 

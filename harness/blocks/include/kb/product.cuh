@@ -359,18 +359,18 @@ struct SplitLayout {
     const auto load = [&](int line, int k) {
       return *reinterpret_cast<const Group*>(high + swizzled<float>(line, k));
     };
-    const auto store = [&](int line, int k, Group first, bool moved) {
+    const auto store = [&](int line, int k, Group first) {
       Group second;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        unsigned bits = __float_as_uint(first.at[i]), cut, rest;
-        split_tf32(bits, cut, rest);
+        unsigned bits = __float_as_uint(first.at[i]), nearest, rest;
+        split_tf32(bits, nearest, rest);
+        if constexpr (!parts) nearest = round_tf32(bits);
+        first.at[i] = __uint_as_float(nearest);
         second.at[i] = __uint_as_float(rest);
-        if constexpr (!parts) first.at[i] = __uint_as_float(round_tf32(bits));
       }
-      // wgmma ignores the bits that a high part should not have.
       const int at = swizzled<float>(line, k);
-      if (!parts || moved) *reinterpret_cast<Group*>(high + at) = first;
+      *reinterpret_cast<Group*>(high + at) = first;
       if (parts) *reinterpret_cast<Group*>(low + at) = second;
     };
     if (!along_k && in_vectors) {
@@ -383,7 +383,7 @@ struct SplitLayout {
         for (int i = 0; i < 4; ++i) x[i] = load(line + i, k);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          store(line + i, k, {{x[0].at[i], x[1].at[i], x[2].at[i], x[3].at[i]}}, true);
+          store(line + i, k, {{x[0].at[i], x[1].at[i], x[2].at[i], x[3].at[i]}});
         }
       });
     } else {
@@ -391,7 +391,7 @@ struct SplitLayout {
       Groups::for_each_group([&](int from_line, int from_k) {
         const int line = Groups::first_line(thread) + from_line;
         const int k = Groups::first_k(thread) + from_k;
-        store(line, k, load(line, k), false);
+        store(line, k, load(line, k));
       });
     }
   }
@@ -541,23 +541,19 @@ __device__ ProductTile tile_of(const ProductGrid& grid, unsigned number) {
 /// warp_columns of it (multiples of 16). Slices of `depth` pass through shared memory, `stages` of
 /// them at a time.
 ///
-/// Tensor cores round towards zero when they add, so errors would grow with the depth: every
-/// `promotion` (a multiple of `depth`) their sums are added to others by ordinary instructions.
-/// Those are in registers, or in shared memory if sums_in_shared, which leaves registers for larger
-/// tiles of warps.
+/// Tensor cores round towards zero when they add, so errors would grow with the depth: what they
+/// add up of two parts, 8 of the depth, is added to the sums by ordinary instructions.
 template <int rows_, int columns_, int warp_rows_, int warp_columns_, int depth_, int stages_,
-          int promotion_ = 64, int blocks_per_multiprocessor_ = 1, bool sums_in_shared_ = false>
+          int blocks_per_multiprocessor_ = 1>
 struct WarpTiles {
   static constexpr bool warpgroups = false;
   static constexpr int rows = rows_, columns = columns_;
   static constexpr int warp_rows = warp_rows_, warp_columns = warp_columns_;
-  static constexpr int depth = depth_, stages = stages_, promotion = promotion_;
+  static constexpr int depth = depth_, stages = stages_;
   static constexpr int blocks_per_multiprocessor = blocks_per_multiprocessor_;
-  static constexpr bool sums_in_shared = sums_in_shared_;
   static constexpr int threads = rows / warp_rows * (columns / warp_columns) * 32;
   static_assert(rows % warp_rows == 0 && columns % warp_columns == 0, "warps share the tile");
   static_assert(warp_rows % 16 == 0 && warp_columns % 16 == 0, "fragments share a warp's tile");
-  static_assert(promotion % depth == 0, "sums are promoted after whole slices");
 
   template <class A, class B>
   static constexpr int stage_bytes =
@@ -565,8 +561,7 @@ struct WarpTiles {
       (OperandTile<typename A::Element, rows, depth, A::along_k>::size +
        OperandTile<typename B::Element, columns, depth, B::along_k>::size);
   template <class A, class B>
-  static constexpr int shared_bytes = stages* stage_bytes<A, B> +
-                                      (sums_in_shared ? rows * columns * 4 : 0);
+  static constexpr int shared_bytes = stages* stage_bytes<A, B>;
 };
 
 /// One warp's share of a tile: sums += a slice of a * a slice of b.
@@ -626,19 +621,35 @@ __device__ void multiply_slice(float (&sums)[down][across][4], const T* a_tile, 
             if constexpr (round) b[j][e] = round_tf32(b[j][e]);
           }
         }
-        // All tiles come before the next product of one: products into one sum wait for each other.
-        const auto all = [&](const auto& x, const auto& y) {
+        if constexpr (split) {
+          // All tiles come before the next product of one: products into one sum wait for each
+          // other. The small ones come first: they lose nothing that matters.
+          float part[down][together][4] = {};
+          const auto all = [&](const auto& x, const auto& y) {
+#pragma unroll
+            for (int i = 0; i < down; ++i) {
+#pragma unroll
+              for (int j = 0; j < together; ++j) mma<T>(part[i][j], x[i], y[j]);
+            }
+          };
+          all(a_low, b);
+          all(a, b_low);
+          all(a, b);
 #pragma unroll
           for (int i = 0; i < down; ++i) {
 #pragma unroll
-            for (int j = 0; j < together; ++j) mma<T>(sums[i][j0 + j], x[i], y[j]);
+            for (int j = 0; j < together; ++j) {
+#pragma unroll
+              for (int e = 0; e < 4; ++e) sums[i][j0 + j][e] += part[i][j][e];
+            }
           }
-        };
-        if constexpr (split) {
-          all(a_low, b);
-          all(a, b_low);
+        } else {
+#pragma unroll
+          for (int i = 0; i < down; ++i) {
+#pragma unroll
+            for (int j = 0; j < together; ++j) mma<T>(sums[i][j0 + j], a[i], b[j]);
+          }
         }
-        all(a, b);
       }
     }
   }
@@ -657,14 +668,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
   static_assert(std::is_same_v<T, typename B::Element>, "operands are of one type");
   constexpr int depth = Tile::depth, stages = Tile::stages, threads = Tile::threads;
   constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8;
-  // Ordinary additions need no promotion.
-  constexpr bool promoted = arithmetic != Arithmetic::plain;
   using ATile = OperandTile<T, Tile::rows, depth, A::along_k>;
   using BTile = OperandTile<T, Tile::columns, depth, B::along_k>;
   T* const a_tiles = reinterpret_cast<T*>(dynamic_shared());
   T* const b_tiles = a_tiles + stages * ATile::size;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  float4* const shared_sums = reinterpret_cast<float4*>(b_tiles + stages * BTile::size) + thread;
 
   const ProductTile tile = tile_of<Tile>(grid, blockIdx.x);
   const int64_t slices = (tile.k_end - tile.k + depth - 1) / depth;
@@ -684,31 +692,6 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
   const int row = warp / (Tile::columns / Tile::warp_columns) * Tile::warp_rows;
   const int column = warp % (Tile::columns / Tile::warp_columns) * Tile::warp_columns;
   float sums[down][across][4] = {};
-  constexpr bool in_registers = promoted && !Tile::sums_in_shared;
-  float promoted_sums[in_registers ? down : 1][in_registers ? across : 1][4] = {};
-  if constexpr (promoted && Tile::sums_in_shared) {
-#pragma unroll
-    for (int i = 0; i < down * across; ++i) shared_sums[i * threads] = {0, 0, 0, 0};
-  }
-  const auto promote = [&] {
-#pragma unroll
-    for (int i = 0; i < down; ++i) {
-#pragma unroll
-      for (int j = 0; j < across; ++j) {
-        if constexpr (in_registers) {
-#pragma unroll
-          for (int e = 0; e < 4; ++e) promoted_sums[i][j][e] += sums[i][j][e];
-        } else {
-          float4& place = shared_sums[(i * across + j) * threads];
-          const float4 old = place;
-          place = {old.x + sums[i][j][0], old.y + sums[i][j][1], old.z + sums[i][j][2],
-                   old.w + sums[i][j][3]};
-        }
-#pragma unroll
-        for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
-      }
-    }
-  };
 
   for (int slice = 0; slice < stages - 1; ++slice) copy(slice);
 #pragma unroll 1
@@ -719,12 +702,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
     const int stage = static_cast<int>(slice % stages);
     multiply_slice<Tile, arithmetic, ATile, BTile>(sums, a_tiles + stage * ATile::size,
                                                    b_tiles + stage * BTile::size, row, column);
-    if constexpr (promoted) {
-      constexpr int slices_each = Tile::promotion / depth;
-      if (static_cast<unsigned>(slice) % slices_each == slices_each - 1) promote();
-    }
   }
-  if constexpr (promoted) promote();
 
 #pragma unroll
   for (int i = 0; i < down * 2; ++i) {
@@ -732,18 +710,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
 #pragma unroll
     for (int j = 0; j < across; ++j) {
       const int64_t at_column = tile.column + column + 8 * j + lane % 4 * 2;
-      float pair[2];
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        if constexpr (!promoted) {
-          pair[e] = sums[i / 2][j][i % 2 * 2 + e];
-        } else if constexpr (in_registers) {
-          pair[e] = promoted_sums[i / 2][j][i % 2 * 2 + e];
-        } else {
-          const float4& all = shared_sums[(i / 2 * across + j) * threads];
-          pair[e] = i % 2 == 0 ? (e == 0 ? all.x : all.y) : (e == 0 ? all.z : all.w);
-        }
-      }
+      const float pair[] = {sums[i / 2][j][i % 2 * 2], sums[i / 2][j][i % 2 * 2 + 1]};
       if (at_row < grid.rows && at_column < grid.columns) {
         store(tile.result, at_row, at_column, pair, grid.columns - at_column);
       }
@@ -770,12 +737,12 @@ struct WarpgroupRoles {
 };
 
 /// How warpgroups multiply floats in tiles of 128 x 128 with wgmma: 64 rows of the left operand
-/// each, from registers, with the right one, which is split in shared memory as it arrives.
-template <int stages, int promotion_ = 64, int copying = 256>
+/// each, from registers, with the right one, which is split in shared memory as it arrives. What
+/// the tensor cores add up of a slice is added to the sums by ordinary instructions.
+template <int stages, int copying = 256>
 struct WarpgroupTiles : WarpgroupRoles<stages, copying> {
-  static constexpr int rows = 128, columns = 128, depth = 32, promotion = promotion_;
+  static constexpr int rows = 128, columns = 128, depth = 32;
   static constexpr int right_size = columns * depth;  ///< floats
-  static_assert(promotion % depth == 0, "sums are promoted after whole slices");
 
   template <class A>
   using Left = OperandTile<float, rows, depth, A::along_k>;
@@ -915,16 +882,14 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   } else {
     take_registers<Tile::multiplying_registers>();
     const int row = static_cast<int>(threadIdx.x / 32) * 16;
-    constexpr unsigned slices_each = Tile::promotion / depth;
     unsigned n = 0;
     for (unsigned number = blockIdx.x; number < grid.tiles; number += gridDim.x) {
       const ProductTile tile = tile_of<Tile>(grid, number);
-      float sums[64], promoted_sums[64];
+      float part[64], sums[64];
 #pragma unroll
-      for (int i = 0; i < 64; ++i) promoted_sums[i] = sums[i] = 0;
-      unsigned slice = 0;
+      for (int i = 0; i < 64; ++i) sums[i] = 0;
 #pragma unroll 1
-      for (int64_t k = tile.k; k < tile.k_end; k += depth, ++n, ++slice) {
+      for (int64_t k = tile.k; k < tile.k_end; k += depth, ++n) {
         const int stage = n % Tile::stages;
         const float* const high = high_tiles + stage * Tile::right_size;
         const float* const low = low_tiles + stage * Tile::right_size;
@@ -939,25 +904,24 @@ __global__ void __launch_bounds__(Tile::threads, 1)
             if constexpr (!split) x[i][e] = round_tf32(x[i][e]);
           }
         }
-        const bool anew = slice % slices_each == 0;
         wgmma_begin();
+        if constexpr (split) {
+          // The small products come first: they lose nothing that matters.
 #pragma unroll
-        for (int i = 0; i < depth / 8; ++i) {
-          if constexpr (split) {
-            wgmma(sums, x_low[i], high, 8 * i, !anew || i > 0);
-            wgmma(sums, x[i], low, 8 * i, true);
+          for (int i = 0; i < depth / 8; ++i) {
+            wgmma(part, x_low[i], high, 8 * i, i > 0);
+            wgmma(part, x[i], low, 8 * i, true);
           }
-          wgmma(sums, x[i], high, 8 * i, split || !anew || i > 0);
         }
-        wgmma_end();
-        wgmma_wait(sums);
-        ring.release(n);
-        if (slice % slices_each == slices_each - 1 || k + depth >= tile.k_end) {
 #pragma unroll
-          for (int i = 0; i < 64; ++i) promoted_sums[i] += sums[i];
-        }
+        for (int i = 0; i < depth / 8; ++i) wgmma(part, x[i], high, 8 * i, split || i > 0);
+        wgmma_end();
+        wgmma_wait(part);
+        ring.release(n);
+#pragma unroll
+        for (int i = 0; i < 64; ++i) sums[i] += part[i];
       }
-      store_fragments(grid, tile, row, promoted_sums, store);
+      store_fragments(grid, tile, row, sums, store);
     }
   }
 }
@@ -1181,29 +1145,29 @@ struct ProductTiles {
 // 64 KiB of shared memory is all there is.
 template <class T>
 struct ProductTiles<T, Target::without_tf32> {
-  using Large = WarpTiles<128, 128, 64, 32, 16, 2, 128>;
+  using Large = WarpTiles<128, 128, 64, 32, 16, 2>;
   using Small = Large;
 };
 // At most 99 KiB, for sm_86 and sm_89.
 template <class T>
 struct ProductTiles<T, Target::tensor_cores> {
-  using Large = WarpTiles<128, 128, 64, 32, 32, 3, 128>;
-  using Small = WarpTiles<64, 64, 32, 32, 32, 3, 64, 2>;
+  using Large = WarpTiles<128, 128, 64, 32, 32, 3>;
+  using Small = WarpTiles<64, 64, 32, 32, 32, 3, 2>;
 };
 template <>
 struct ProductTiles<float, Target::tensor_cores> {
-  using Large = WarpTiles<128, 64, 64, 32, 32, 3, 128, 2>;
+  using Large = WarpTiles<128, 64, 64, 32, 32, 3, 2>;
   using Small = Large;
 };
 template <class T>
 struct ProductTiles<T, Target::warpgroups> {
   using Large = HalfWarpgroupTiles<4>;
-  using Small = WarpTiles<64, 64, 32, 32, 64, 4, 64, 2>;
+  using Small = WarpTiles<64, 64, 32, 32, 64, 4, 2>;
 };
 template <>
 struct ProductTiles<float, Target::warpgroups> {
   using Large = WarpgroupTiles<4>;
-  using Small = WarpTiles<64, 64, 32, 32, 32, 4, 64, 2>;
+  using Small = WarpTiles<64, 64, 32, 32, 32, 4, 2>;
 };
 
 /// Whether tiles of a kind are small enough for a product: no more than half of one lies outside,
