@@ -16,30 +16,46 @@ __global__ void reduce_rows(int64_t n, Op op, Finish finish, Y* y, const X* x) {
   if (threadIdx.x == 0) y[blockIdx.x] = static_cast<Y>(finish(result));
 }
 
-/// A block reduces 32 neighbouring columns of one matrix of n rows; each of its 16 warps takes
-/// every 16th row.
+/// A block reduces 32 neighbouring columns of a part of one matrix of n rows, part_rows of them;
+/// each of its 16 warps takes every 16th row.
+/// @param y  [matrices, parts, columns]; the grid has the parts as its second dimension
 template <class Op, class Finish, class Y, class X>
-__global__ void reduce_columns(int64_t n, int64_t columns, Op op, Finish finish, Y* y, const X* x) {
+__global__ void reduce_columns(int64_t n, int64_t columns, int64_t part_rows, Op op, Finish finish,
+                               Y* y, const X* x) {
   constexpr int warps = 16;
-  __shared__ typename Op::Value parts[warps][32];
+  __shared__ typename Op::Value warp_results[warps][32];
   const int64_t tiles = (columns + 31) / 32, matrix = blockIdx.x / tiles;
   const int64_t column = blockIdx.x % tiles * 32 + threadIdx.x;
+  const int64_t first = blockIdx.y * part_rows + threadIdx.y;
+  const int64_t end = n < (blockIdx.y + 1) * part_rows ? n : (blockIdx.y + 1) * part_rows;
   typename Op::Value result = Op::identity();
-  if (column < columns && threadIdx.y < n) {
+  if (column < columns && first < end) {
     x += matrix * n * columns + column;
-    const float first[] = {static_cast<float>(element(x, threadIdx.y * columns))};
-    result = op.of(first, threadIdx.y);
+    const float start[] = {static_cast<float>(element(x, first * columns))};
+    result = op.of(start, first);
 #pragma unroll 8
-    for (int64_t row = threadIdx.y + warps; row < n; row += warps) {
+    for (int64_t row = first + warps; row < end; row += warps) {
       result = append(op, result, static_cast<float>(element(x, row * columns)), row);
     }
   }
-  parts[threadIdx.y][threadIdx.x] = result;
+  warp_results[threadIdx.y][threadIdx.x] = result;
   __syncthreads();
   if (threadIdx.y == 0 && column < columns) {
-    for (int i = 1; i < warps; ++i) result = op(result, parts[i][threadIdx.x]);
-    y[matrix * columns + column] = static_cast<Y>(finish(result));
+    for (int i = 1; i < warps; ++i) result = op(result, warp_results[i][threadIdx.x]);
+    y[(matrix * gridDim.y + blockIdx.y) * columns + column] = static_cast<Y>(finish(result));
   }
+}
+
+/// One thread combines the parts of one column, in their order.
+template <class Op, class Finish, class Y>
+__global__ void combine_parts(int64_t size, int64_t columns, int64_t parts, Op op, Finish finish,
+                              Y* y, const typename Op::Value* of_parts) {
+  const int64_t i = Grid::rank();
+  if (i >= size) return;
+  of_parts += i / columns * parts * columns + i % columns;
+  typename Op::Value result = of_parts[0];
+  for (int64_t part = 1; part < parts; ++part) result = op(result, of_parts[part * columns]);
+  y[i] = static_cast<Y>(finish(result));
 }
 
 /// Launches y[i, k] = finish(reduction of x[i, j, k] over all j).
@@ -49,16 +65,32 @@ __global__ void reduce_columns(int64_t n, int64_t columns, Op op, Finish finish,
 template <class Op, class Finish, class Y, class X>
 void launch_reduce_axis(cudaStream_t stream, int64_t outer, int64_t n, int64_t inner, Op op,
                         Finish finish, Y* y, const X* x) {
-  const int64_t tiles = (inner + 31) / 32;
   if (outer * inner == 0) return;
-  const auto blocks = static_cast<unsigned>(inner == 1 ? outer : outer * tiles);
   if (inner == 1) {
     const unsigned threads = n < 4096 ? 128 : 1024;
-    reduce_rows<<<blocks, threads, 0, stream>>>(n, op, finish, y, x);
-  } else {
-    const dim3 threads(32, 16);
-    reduce_columns<<<blocks, threads, 0, stream>>>(n, inner, op, finish, y, x);
+    reduce_rows<<<static_cast<unsigned>(outer), threads, 0, stream>>>(n, op, finish, y, x);
+    return;
   }
+  // Few columns of many rows would leave most of the device idle: blocks share the rows.
+  constexpr int64_t enough_blocks = 1024, least_rows = 256;
+  const int64_t blocks = outer * ((inner + 31) / 32);
+  const int64_t wanted = enough_blocks / blocks, most = n / least_rows;
+  const int64_t shares = wanted < most ? wanted : most;
+  const int64_t part_rows = shares > 1 ? (n + shares - 1) / shares : n;
+  const int64_t parts = part_rows > 0 ? (n + part_rows - 1) / part_rows : 1;
+  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(parts)), threads(32, 16);
+  if (parts == 1) {
+    reduce_columns<<<grid, threads, 0, stream>>>(n, inner, part_rows, op, finish, y, x);
+    return;
+  }
+  void* memory = nullptr;
+  cudaMallocAsync(&memory, outer * parts * inner * sizeof(typename Op::Value), stream);
+  const auto of_parts = static_cast<typename Op::Value*>(memory);
+  reduce_columns<<<grid, threads, 0, stream>>>(n, inner, part_rows, op, Same{}, of_parts, x);
+  const int64_t size = outer * inner;
+  combine_parts<<<static_cast<unsigned>((size + 255) / 256), 256, 0, stream>>>(
+      size, inner, parts, op, finish, y, static_cast<const typename Op::Value*>(of_parts));
+  cudaFreeAsync(memory, stream);
 }
 
 /// Each block's part of the sum of f(x[i], ...).
