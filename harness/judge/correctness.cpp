@@ -3,10 +3,12 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 
 #include "judge/canary.h"
+#include "judge/drawn_sizes.h"
 #include "judge/expectation.h"
 #include "result/verdict.h"
 
@@ -64,13 +66,16 @@ Correctness::Correctness(const Task& task, SharedMemory& memory, CorrectnessOpti
     : task_(task),
       memory_(memory),
       options_(options),
-      rng_(make_rng(memory.device(), options.rng_seed)) {}
+      rng_(make_rng(memory.device(), options.rng_seed)),
+      host_rng_(make_rng(at::kCPU, options.rng_seed)),
+      drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)) {}
 
 const SizeBytes& Correctness::sizes(const std::string& set) const {
   if (set == "smoke") return task_.smoke;
   if (set == "odd") return task_.odd;
+  if (set == "drawn") return drawn_;
   TORCH_CHECK(set == "full" || set.starts_with("full@"), "no size set is called '", set,
-              "'; there are smoke, odd and full");
+              "'; there are smoke, odd, drawn and full");
   return task_.full;
 }
 
@@ -97,6 +102,51 @@ Json Correctness::check_set(RunnerSession& runner, const std::string& set, int i
           {"outputs", outputs},
           {"canary", canary},
           {"oracle_sliced_along", plan.slicing ? Json(plan.slicing->field()) : Json()},
+          {"seconds", took.count()}};
+}
+
+std::vector<Family> Correctness::choose_families() {
+  constexpr size_t some = 3;
+  std::vector<Family> chosen = families();
+  if (weights_read(task_) < weights_of_network) return chosen;
+  const at::Tensor order = at::randperm(static_cast<int64_t>(chosen.size()), host_rng_, at::kLong);
+  std::vector<Family> sample;
+  for (size_t i = 0; i < some; ++i) sample.push_back(chosen.at(order[i].item<int64_t>()));
+  return sample;
+}
+
+Json Correctness::check_families(RunnerSession& runner) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string set = "smoke";
+  Workload work(task_, sizes(set), 1, memory_);
+  work.bind(runner);
+  work.refill_weights(InputKind::standard, rng_);
+  memory_.finish();
+  runner.prepare();
+  Json judged = Json::array(), left_out = Json::array();
+  const std::vector<TensorSpec> specs = task_.tensors(sizes(set));
+  if (std::any_of(specs.begin(), specs.end(), takes_families)) {
+    for (const Family& family : choose_families()) {
+      work.refill_slot(0, family, rng_);
+      Expectation right(task_, sizes(set), work.arguments(0));
+      right.allow_for_rounding(task_, sizes(set), rng_);
+      if (!right.library_holds()) {
+        left_out.push_back(family.name);
+        continue;
+      }
+      const std::vector<at::Tensor> got = call(runner, work, set);
+      for (size_t i = 0; i < got.size(); ++i) {
+        const Comparison c = right.compare(i, got[i]);
+        if (c.worst) decide_incorrect(work.outputs()[i], c, set, "; inputs: " + family.name);
+      }
+      judged.push_back(family.name);
+    }
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return {{"set", "families"},
+          {"sizes", task_.fields.to_json(sizes(set))},
+          {"families", judged},
+          {"left_out", left_out},
           {"seconds", took.count()}};
 }
 

@@ -23,11 +23,16 @@ class Correctness {
   Correctness(const Task& task, SharedMemory& memory, CorrectnessOptions options);
 
   /// Judges `iterations` calls at one set of sizes; weights change (and prepare() runs) twice.
-  /// @param set "smoke", "odd", "full" or what FullSizes calls it
+  /// @param set "smoke", "odd", "drawn", "full" or what FullSizes calls it
   /// @param plan where memory is short
   /// @return the report of this set for the result file. @throws Decided
   Json check_set(RunnerSession& runner, const std::string& set, int iterations,
                  const OraclePlan& plan = {});
+
+  /// Judges one call with inputs of each family at smoke sizes, of a network some of them. Leaves
+  /// out families in which the library itself does not hold.
+  /// @return the report, which names both. @throws Decided
+  Json check_families(RunnerSession& runner);
 
   /// The sizes of a named set.
   const SizeBytes& sizes(const std::string& set) const;
@@ -41,11 +46,15 @@ class Correctness {
                                      const std::string& set, const std::string& circumstances);
   void check_call(RunnerSession& runner, Workload& work, const std::string& set,
                   const OraclePlan& plan, Json& outputs);
+  // The families of this session.
+  std::vector<Family> choose_families();
 
   const Task& task_;
   SharedMemory& memory_;
   CorrectnessOptions options_;
-  at::Generator rng_;
+  at::Generator rng_;       ///< of the device, for values
+  at::Generator host_rng_;  ///< for choices
+  SizeBytes drawn_;
 };
 
 /// A seed that nobody can guess, from the kernel.

@@ -97,6 +97,36 @@ Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
               "', which is no input");
 }
 
+void Expectation::allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng) {
+  constexpr double unit_roundoff = 0x1p-24;
+  std::vector<at::Tensor> rounded = in_fp64(given_);
+  for (at::Tensor& t : rounded) {
+    if (!at::isFloatingType(t.scalar_type())) continue;
+    t = t * at::empty_like(t).uniform_(1 - unit_roundoff, 1 + unit_roundoff, rng);
+  }
+  const std::vector<at::Tensor> outputs = task.reference(sizes, rounded);
+  rounding_.resize(outputs_.size());
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Tolerance cost = tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i));
+    rounding_[i].relative = std::max(rounding_[i].relative, cost.relative);
+    rounding_[i].per_rms = std::max(rounding_[i].per_rms, cost.per_rms);
+  }
+}
+
+bool Expectation::library_holds() const {
+  constexpr double everything = 1.0 / 16;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const at::Tensor& y = library_[i];
+    if (at::isFloatingType(y.scalar_type()) &&
+        (!at::isfinite(y).all().item<bool>() || !(tolerance(i).library_error < everything) ||
+         !(tolerance(i).relative < 8 * everything))) {
+      return false;
+    }
+    if (compare(i, y).worst) return false;
+  }
+  return true;
+}
+
 Comparison Expectation::compare_exact(size_t output, const at::Tensor& got) const {
   return compare_output(outputs_.at(output), got, oracle_.at(output),
                         exact_tolerance(outputs_.at(output), library(output), oracle_.at(output)));

@@ -41,6 +41,14 @@ class Expectation {
   /// own affair.
   Tolerance tolerance(size_t output) const;
 
+  /// Allows as much as one rounding of each input and weight to float costs. Where few elements
+  /// decide (the others are clamped, or cancel), the library's error in one call may be small by
+  /// chance.
+  void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
+  /// Whether the library's outputs say anything: finite, right by the rule, and not mostly rounding
+  /// error.
+  bool library_holds() const;
+
   /// Compares an output: by the value at its position where it names one, else by tolerance.
   Comparison compare(size_t output, const at::Tensor& got) const;
   /// Compares an output whose exact values are integers.
@@ -50,7 +58,7 @@ class Expectation {
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;
-  std::vector<Tolerance> rounding_;  ///< per output, if the library may round; else empty
+  std::vector<Tolerance> rounding_;  ///< per output, where rounding operands is allowed; else empty
 };
 
 }  // namespace kb

@@ -29,7 +29,7 @@ struct ProgramOptions {
   std::filesystem::path reference_module;  ///< timed instead of the reference: for A/A measurements
   std::filesystem::path report;            ///< where timing goes instead of into the result file
   double call_timeout_s = 10;
-  int iterations = 5;
+  int iterations = 3;
   int pairs = 5;                  ///< of processes that a lane is pooled over where launches matter
   std::string require_isolation;  ///< "full", or empty for whatever the machine allows
 

@@ -27,12 +27,15 @@ struct Step {
 
 std::vector<Step> plan(int iterations, const std::string& full) {
   if (is_functional()) {
-    return {{"smoke", iterations, "forward"},
-            {"odd", iterations, "forward"},
-            {"smoke", 2, "reverse"},
-            {"odd", 1, "reverse"}};
+    return {{"smoke", iterations, "forward"}, {"odd", iterations, "forward"},
+            {"drawn", 1, "forward"},          {"families", 1, "forward"},
+            {"smoke", 2, "reverse"},          {"odd", 1, "reverse"}};
   }
-  return {{"smoke", iterations, ""}, {"odd", iterations, ""}, {full, 2, ""}};
+  return {{"smoke", iterations, ""},
+          {"odd", iterations, ""},
+          {"drawn", 1, ""},
+          {"families", 1, ""},
+          {full, 2, ""}};
 }
 
 // All that the tests of one program share.
@@ -98,8 +101,10 @@ class StepTest : public testing::Test {
       if (step_.set == judging_.full) {
         oracle = plan_oracle(judging_.task, judging_.task.full, judging_.memory->available_bytes());
       }
-      Json set = judging_.correctness->check_set(judging_.runner_for(step_.schedule), step_.set,
-                                                 step_.iterations, oracle);
+      RunnerSession& runner = judging_.runner_for(step_.schedule);
+      Json set = step_.set == "families"
+                     ? judging_.correctness->check_families(runner)
+                     : judging_.correctness->check_set(runner, step_.set, step_.iterations, oracle);
       if (!step_.schedule.empty()) set["schedule"] = step_.schedule;
       judging_.report["sets"].push_back(std::move(set));
     } catch (const Decided& decided) {

@@ -107,6 +107,20 @@ void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
   publish_slot(slot);
 }
 
+void Workload::refill_slot(int64_t slot, const Family& family, at::Generator& rng) {
+  for (Slots& input : inputs_) {
+    const TensorSpec& spec = input.shared->spec();
+    if (!takes_families(spec)) {
+      draw(input, slot, InputKind::standard, rng);
+    } else if (family.fill == nullptr) {
+      draw(input, slot, InputKind::compat, rng);
+    } else {
+      draw_values(input.originals[slot], family.fill, rng);
+    }
+  }
+  publish_slot(slot);
+}
+
 void Workload::poison(int64_t slot) {
   for (Slots& output : outputs_) output.shared->poison_slot(slot);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "judge/buffers.h"
+#include "judge/families.h"
 #include "judge/runner_session.h"
 #include "kb/task.h"
 
@@ -33,6 +34,8 @@ class Workload {
   void publish_slot(int64_t slot);
   /// Both.
   void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
+  /// The same with a family's values where a tensor takes them.
+  void refill_slot(int64_t slot, const Family& family, at::Generator& rng);
   /// Outputs that nothing has been written to.
   void poison(int64_t slot);
 

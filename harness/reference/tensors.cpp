@@ -38,6 +38,10 @@ int64_t TensorSpec::bytes() const {
 void TensorSpec::draw(at::Tensor& out, InputKind kind, at::Generator& rng) const {
   const Fill& values = kind == InputKind::standard ? fill : compat;
   TORCH_CHECK(values != nullptr, "tensor '", name, "' needs .with() and .upstream()");
+  draw_values(out, values, rng);
+}
+
+void draw_values(at::Tensor& out, const Fill& values, at::Generator& rng) {
   if (out.scalar_type() == at::kHalf || out.scalar_type() == at::kBFloat16) {
     at::Tensor exact = at::empty(out.sizes(), out.options().dtype(at::kFloat));
     values(exact, rng);

@@ -13,8 +13,8 @@ static Fill symmetric(Fill values) {
 static auto tensors(const Sizes& s) {
   const Shape square = {s.N, s.N};
   const Fill values = symmetric(spiked()), upstream = symmetric(uniform());
-  return std::tuple{input<real>("a", square).with(values).upstream(upstream),
-                    input<real>("b", square).with(values).upstream(upstream),
+  return std::tuple{input<real>("a", square).with(values).upstream(upstream).only(),
+                    input<real>("b", square).with(values).upstream(upstream).only(),
                     output<real>("c", square)};
 }
 

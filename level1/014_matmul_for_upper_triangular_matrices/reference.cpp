@@ -13,8 +13,8 @@ static Fill upper(Fill values) {
 static auto tensors(const Sizes& s) {
   const Shape square = {s.N, s.N};
   const Fill values = upper(spiked()), upstream = upper(uniform());
-  return std::tuple{input<real>("a", square).with(values).upstream(upstream),
-                    input<real>("b", square).with(values).upstream(upstream),
+  return std::tuple{input<real>("a", square).with(values).upstream(upstream).only(),
+                    input<real>("b", square).with(values).upstream(upstream).only(),
                     output<real>("c", square)};
 }
 

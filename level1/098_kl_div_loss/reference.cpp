@@ -13,11 +13,13 @@ static Fill probabilities(Fill logits) {
 static auto tensors(const Sizes& s) {
   const Shape shape = {s.batch_size, s.input_shape[0]};
   const Fill values = probabilities(scaled(normal(), 1, 3));
-  return std::tuple{input<real>("predictions", shape)
-                        .with(values)
-                        .upstream(probabilities(scaled(uniform(), 0, 1))),
-                    input<real>("targets", shape).with(values).upstream(probabilities(uniform())),
-                    output<real>("loss", {})};
+  return std::tuple{
+      input<real>("predictions", shape)
+          .with(values)
+          .upstream(probabilities(scaled(uniform(), 0, 1)))
+          .only(),
+      input<real>("targets", shape).with(values).upstream(probabilities(uniform())).only(),
+      output<real>("loss", {})};
 }
 
 static Tensor reference(const Sizes& s, Tensor predictions, Tensor targets) {

@@ -8,7 +8,8 @@ static void signs(at::Tensor& out, at::Generator& rng) { out.bernoulli_(0.5, rng
 static auto tensors(const Sizes& s) {
   return std::tuple{
       input<real>("predictions", {s.batch_size, s.input_shape[0]}).with(scaled(spiked(), 0.25, 4)),
-      input<real>("targets", {s.batch_size}).with(signs).upstream(signs), output<real>("loss", {})};
+      input<real>("targets", {s.batch_size}).with(signs).upstream(signs).only(),
+      output<real>("loss", {})};
 }
 
 static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {

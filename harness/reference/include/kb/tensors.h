@@ -15,6 +15,9 @@ namespace kb {
 
 using Shape = std::vector<int64_t>;
 
+/// New values; 16-bit types get those of fp32, rounded.
+void draw_values(at::Tensor& out, const Fill& values, at::Generator& rng);
+
 /// What a tensor is to the task. `unread` state is part of upstream's state_dict but never read by
 /// its forward (BatchNorm's running statistics in training mode): listed, never passed on.
 enum class Role { input, weight, unread, output };
@@ -49,12 +52,12 @@ struct TensorSpec {
   Fill fill;            ///< default values, hard to fake
   Fill compat;          ///< upstream's values
   bool buffer = false;  ///< registered as a buffer upstream, not as a parameter
+  bool restricted = false;  ///< an input whose domain is what `fill` and `compat` draw, nothing else
   std::optional<ArgumentOf> argument_of;
 
   int64_t numel() const;
   int64_t bytes() const;
-  /// New values for a tensor of this shape; 16-bit types get those of fp32, rounded.
-  /// @throws c10::Error if the task declares none
+  /// New values for a tensor of this shape. @throws c10::Error if the task declares none
   void draw(at::Tensor& out, InputKind kind, at::Generator& rng) const;
 };
 
@@ -70,6 +73,12 @@ struct Typed : TensorSpec {
   }
   Typed upstream(Fill values) && {
     compat = std::move(values);
+    return std::move(*this);
+  }
+  /// Real numbers of other kinds are outside of the task's domain: probabilities, signs, matrices
+  /// of one form. Without it the judge draws any (judge/families.h).
+  Typed only() && {
+    restricted = true;
     return std::move(*this);
   }
   Typed argument(std::string input, int64_t dim) && {

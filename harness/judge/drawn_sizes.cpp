@@ -1,0 +1,57 @@
+// Draws, asks the task, and draws less at the next attempt.
+#include "judge/drawn_sizes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "judge/extents.h"
+
+namespace kb {
+namespace {
+
+int64_t elements(const std::vector<TensorSpec>& specs) {
+  int64_t sum = 0;
+  for (const TensorSpec& spec : specs) sum += spec.numel();
+  return sum;
+}
+
+int64_t draw(int64_t from, int64_t to, at::Generator& rng) {
+  return at::empty({1}, at::kLong).random_(from, to + 1, rng).item<int64_t>();
+}
+
+bool small_enough(const Task& task, const SizeBytes& sizes) {
+  try {
+    return elements(task.tensors(sizes)) <= 4 * elements(task.tensors(task.smoke));
+  } catch (const c10::Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+size_t weights_read(const Task& task) {
+  const std::vector<TensorSpec> specs = task.tensors(task.smoke);
+  return std::count_if(specs.begin(), specs.end(),
+                       [](const TensorSpec& spec) { return spec.role == Role::weight; });
+}
+
+std::optional<SizeBytes> draw_sizes(const Task& task, at::Generator& rng) {
+  constexpr int attempts = 12, one_in = 6;
+  const bool network = weights_read(task) >= weights_of_network;
+  const std::vector<Extent> all = extents(task, task.smoke);
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    SizeBytes sizes = task.smoke;
+    for (const Extent& extent : all) {
+      // The last attempts change a few sizes only, if others depend on each other.
+      if (attempt >= attempts / 2 && draw(0, 1, rng) == 0) continue;
+      const int64_t most = extent.value * (network || attempt > attempts / 4 ? 2 : 4);
+      const bool least = !network && draw(1, one_in, rng) == 1;
+      sizes =
+          with_value(task, sizes, extent, least ? 1 : draw(network ? extent.value : 1, most, rng));
+    }
+    if (sizes != task.smoke && small_enough(task, sizes) && accepts(task, sizes)) return sizes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace kb

@@ -1,0 +1,23 @@
+// Sizes that nobody has seen: drawn for each session within what a task accepts.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+#include "kb/task.h"
+
+namespace kb {
+
+/// From this number of weights on a task is a network. Its layers normalise over samples and
+/// pixels, whose number must not shrink, and its calls take long.
+inline constexpr size_t weights_of_network = 9;
+
+/// The number of weights that a task's reference reads.
+size_t weights_read(const Task& task);
+
+/// Each extent of `smoke` drawn from 1 to four times as many (in networks from as many to twice as
+/// many), together at most four times the elements; nothing if the task accepts no other sizes.
+std::optional<SizeBytes> draw_sizes(const Task& task, at::Generator& rng);
+
+}  // namespace kb

@@ -1,0 +1,29 @@
+// Families of inputs: values of every kind that a task's domain holds. A kernel that is right for
+// friendly numbers only (a softmax that subtracts a constant instead of the maximum, a maximum that
+// starts from 0, eps outside of the root) is wrong in one of them.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <vector>
+
+#include "kb/fill.h"
+#include "kb/tensors.h"
+
+namespace kb {
+
+/// Values for inputs whose domain is the real numbers.
+struct Family {
+  std::string name;  ///< such as "far_negative", for results
+  Fill fill;         ///< none: upstream's own values
+};
+
+/// All families. docs/validity.md says what each one is for.
+const std::vector<Family>& families();
+
+/// Whether the judge may draw other values than the task's own for a tensor: an input of real
+/// numbers that does not say .only().
+bool takes_families(const TensorSpec& spec);
+
+}  // namespace kb

@@ -1,0 +1,158 @@
+// Families of inputs, sizes that are drawn, and what a library that fails means for them.
+#include "judge/families.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "judge/drawn_sizes.h"
+#include "judge/expectation.h"
+#include "kb/reference.h"
+#include "tests/judge/small_task.h"
+
+namespace kb {
+namespace {
+
+at::Tensor drawn(const std::string& name, const Shape& shape) {
+  at::Generator rng = make_rng(at::kCPU, 7);
+  for (const Family& family : families()) {
+    if (family.name != name) continue;
+    at::Tensor x = at::full(shape, NAN);
+    draw_values(x, family.fill, rng);
+    return x;
+  }
+  ADD_FAILURE() << "there is no family " << name;
+  return at::zeros(shape);
+}
+
+int64_t count(const at::Tensor& mask) { return mask.sum().item<int64_t>(); }
+
+TEST(Families, AreFiniteInEveryShape) {
+  for (const Family& family : families()) {
+    if (family.fill == nullptr) continue;
+    for (const Shape& shape :
+         {Shape{}, Shape{1}, Shape{5}, Shape{0}, Shape{3, 0}, Shape{4, 3, 2, 2}}) {
+      EXPECT_TRUE(at::isfinite(drawn(family.name, shape)).all().item<bool>()) << family.name;
+    }
+  }
+}
+
+TEST(Families, HoldWhatTheirNamesSay) {
+  const Shape shape = {64, 128};
+  const at::Tensor wide = drawn("wide", shape).abs();
+  EXPECT_LT(wide.min().item<float>(), 0x1p-18);
+  EXPECT_GT(wide.max().item<float>(), 0x1p18);
+  EXPECT_LT(drawn("negative", shape).max().item<float>(), 0);
+  EXPECT_LT(drawn("far_negative", shape).max().item<float>(), -9.9e3);
+  EXPECT_GT(drawn("positive", shape).min().item<float>(), 0);
+  EXPECT_GT(drawn("spread", shape).max().item<float>(), 88);
+  const at::Tensor zeros = drawn("zeros", shape);
+  EXPECT_GT(count(zeros.eq(0).logical_and(zeros.signbit())), 1000) << "zeros below zero";
+  EXPECT_GT(count(zeros.eq(0).logical_and(zeros.signbit().logical_not())), 1000);
+  EXPECT_EQ(count(drawn("ties", shape).abs().gt(2)), 0);
+  const at::Tensor largest = std::get<0>(drawn("dominated", shape).abs().max(1));
+  EXPECT_GT(count(largest.gt(100)), 55) << "of 64 rows";
+}
+
+TEST(Families, HalfOfTheGroupsAreNearlyConstant) {
+  const Shape shape = {64, 64, 32};
+  const auto nearly = [&](const char* name, std::vector<int64_t> over) {
+    return count(drawn(name, shape).to(at::kDouble).var(over, /*unbiased=*/false).lt(2e-3));
+  };
+  const auto zero = [&](const char* name, std::vector<int64_t> over) {
+    return count(drawn(name, shape).to(at::kDouble).var(over, /*unbiased=*/false).lt(1e-14));
+  };
+  EXPECT_NEAR(nearly("nearly_constant_samples", {1, 2}), 32, 16);
+  EXPECT_NEAR(nearly("nearly_constant_channels", {0, 2}), 32, 16);
+  EXPECT_NEAR(nearly("nearly_constant_rows", {2}), 2048, 300);
+  EXPECT_NEAR(zero("nearly_constant_rows", {2}), 512, 150);
+}
+
+TEST(Families, AreForInputsOfRealNumbers) {
+  EXPECT_TRUE(takes_families(input<float>("x", {2})));
+  EXPECT_TRUE(takes_families(input<float>("x", {2}).with(normal())));
+  EXPECT_FALSE(takes_families(input<float>("x", {2}).with(normal()).only()));
+  EXPECT_FALSE(takes_families(input<int64_t>("x", {2}).with(integers(0, 2))));
+  EXPECT_FALSE(takes_families(weight<float>("w", {2})));
+}
+
+bool library_holds(const std::function<Tensor(const Tensor&)>& reference, const Tensor& x) {
+  const Task task = small_task(
+      {input<float>("x", x.sizes().vec()), output<float>("y", x.sizes().vec())},
+      [=](const std::vector<Tensor>& given) { return std::vector<Tensor>{reference(given[0])}; });
+  return Expectation(task, SizeBytes(sizeof(NoSizes)), {x}).library_holds();
+}
+
+TEST(Expectation, SaysWhereTheLibraryDoesNotHold) {
+  const Tensor x = at::arange(1, 9, at::kFloat);
+  EXPECT_TRUE(library_holds([](const Tensor& t) { return t.exp(); }, x));
+  EXPECT_FALSE(library_holds([](const Tensor& t) { return t.exp(); }, 100 * x)) << "overflow";
+  EXPECT_FALSE(library_holds([](const Tensor& t) { return t + 1e9 - 1e9; }, x)) << "cancellation";
+}
+
+TEST(Expectation, AllowsWhatRoundingTheInputsCosts) {
+  // All but one element are clamped; that one is the difference of large numbers.
+  const auto reference = [](const std::vector<Tensor>& given) {
+    return std::vector<Tensor>{at::clamp(given[0] - 1e4, -1, 1)};
+  };
+  const Task task = small_task({input<float>("x", {64}), output<float>("y", {64})}, reference);
+  Tensor x = at::full({64}, 1e4), y = at::zeros({64});
+  x[7] = 10000.25;
+  y[7] = 0.25 + 1e-4;
+  Expectation right(task, SizeBytes(sizeof(NoSizes)), {x});
+  EXPECT_TRUE(right.compare(0, y).worst) << "the library has no error here";
+  at::Generator rng = make_rng(at::kCPU, 3);
+  right.allow_for_rounding(task, SizeBytes(sizeof(NoSizes)), rng);
+  EXPECT_FALSE(right.compare(0, y).worst);
+  y[7] = 0.5;
+  EXPECT_TRUE(right.compare(0, y).worst);
+  y[7] = 0.25;
+  y[8] = 0.25;
+  EXPECT_TRUE(right.compare(0, y).worst);
+}
+
+struct Sizes {
+  int64_t batch_size = 64, rows = 32, kernel_size = 3;
+  KB_FIELDS(batch_size, rows, kernel_size)
+};
+using Launch = void(const Sizes&, const float*, float*, cudaStream_t);
+
+Task pooling(int64_t least_batch) {
+  const auto tensors = [=](const Sizes& s) {
+    TORCH_CHECK(s.batch_size >= least_batch, "too few");
+    return std::tuple{input<float>("x", {s.batch_size, s.rows}),
+                      output<float>("y", {s.batch_size, s.rows / s.kernel_size})};
+  };
+  const auto reference = [](const Sizes& s, Tensor x) {
+    return std::get<0>(at::max(x.narrow(1, 0, s.rows / s.kernel_size * s.kernel_size)
+                                   .view({s.batch_size, -1, s.kernel_size}),
+                               -1));
+  };
+  const Sizes small{4, 9, 3};
+  return define<Launch>("Pooling", tensors, reference, SizeSets<Sizes>{small, small});
+}
+
+TEST(DrawnSizes, AreOthersWithinWhatTheTaskAccepts) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    at::Generator rng = make_rng(at::kCPU, seed), again = make_rng(at::kCPU, seed);
+    const Task task = pooling(3);
+    const auto sizes = draw_sizes(task, rng);
+    ASSERT_TRUE(sizes);
+    EXPECT_NE(*sizes, task.smoke);
+    const auto drawn = sizes_from<Sizes>(*sizes);
+    EXPECT_GE(drawn.batch_size, 3);
+    EXPECT_LE(drawn.batch_size, 16);
+    EXPECT_EQ(drawn.kernel_size, 3) << "no number of things";
+    EXPECT_EQ(sizes, draw_sizes(task, again)) << "the seed decides";
+  }
+}
+
+TEST(DrawnSizes, AreNoneWhereTheTaskHasOneSize) {
+  at::Generator rng = make_rng(at::kCPU, 1);
+  EXPECT_FALSE(draw_sizes(small_task({input<float>("x", {4}), output<float>("y", {4})},
+                                     [](const std::vector<Tensor>& given) { return given; }),
+                          rng));
+}
+
+}  // namespace
+}  // namespace kb
