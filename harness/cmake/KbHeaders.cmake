@@ -1,8 +1,9 @@
 # Headers beyond CUDA's own: a run declares in its run.json which ones its kernels may include.
 
 # Every name that a run may declare, and the folder that its headers are included from.
-set(KB_HEADERS kb)
+set(KB_HEADERS kb torch)
 set(KB_HEADERS_kb ${PROJECT_SOURCE_DIR}/harness/blocks/include)
+set(KB_HEADERS_torch ${PROJECT_SOURCE_DIR}/harness/torch_names/include)
 
 # kb_run_headers(<run> <out>): the list of names that the run declares, empty by default.
 function(kb_run_headers run out)
