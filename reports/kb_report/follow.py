@@ -1416,7 +1416,7 @@ class Follower:
     def parameter(self, value: Any) -> Any:
         match value:
             case Fresh():
-                return Weight(value.shape, value=value.value)
+                return Weight(value.shape)  # whatever it starts with: the judge sets it
             case Weight():
                 return value
             case Opaque():
