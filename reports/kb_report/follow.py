@@ -1416,7 +1416,7 @@ class Follower:
     def parameter(self, value: Any) -> Any:
         match value:
             case Fresh():
-                return Weight(value.shape)  # whatever it starts with: the judge sets it
+                return Weight(value.shape, value=value.value, parameter=True)
             case Weight():
                 return value
             case Opaque():
@@ -1438,7 +1438,9 @@ class Follower:
         if weight.path is None:
             raise Untranslatable(DERIVED, "one is no attribute of the model")
         path = self.upstream_name(weight)
-        if path is None and weight.value is not None and weight.shape is not None:
+        # What upstream's model does not have keeps its first value; the judge sets all others.
+        constant = weight.value is not None and not (weight.parameter and self.launch.of("weight"))
+        if path is None and constant and weight.shape is not None:
             sizes = self.shape_text(weight.shape)
             return self.keep(f"at::full({sizes}, {self.number(weight.value)})", len(weight.shape),
                              None, "float32")  # fmt: skip
@@ -1479,7 +1481,7 @@ class Follower:
         names = [a.state for a in self.launch.of("weight")]
         if self.launch.by_name or weight.path in names:
             return weight.path
-        drawn = [w for w in self.registered if w.value is None]
+        drawn = [w for w in self.registered if w.value is None or w.parameter]
         if len(drawn) != len(names) or weight not in drawn:
             return None
         drawn_ends = [w.path.split(".")[-1] for w in drawn]

@@ -82,7 +82,8 @@ class Weight:
     changed: str | None = None
     """What __init__ did to its values, if that is not known."""
     value: Any = None
-    """What all its elements are if it is a buffer with known values."""
+    """What all its elements are at first, if that is known."""
+    parameter: bool = False
 
 
 @dataclass
