@@ -106,10 +106,11 @@ std::vector<torch::Tensor> twice(const torch::Tensor& x, c10::optional<double> =
   TORCH_CHECK(x.is_cuda(), "x must be on the device, has ", x.sizes(), " elements");
   const at::cuda::OptionalCUDAGuard guard(device_of(x));
   auto y = torch::empty_like(x);
-  AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "twice", ([&] {
-    twice_kernel<scalar_t><<<2, 32, 32 * sizeof(scalar_t), at::cuda::getCurrentCUDAStream()>>>(
-        x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), x.numel());
-  }));
+  AT_DISPATCH_FLOATING_TYPES_AND_HALF(
+      x.scalar_type(), "twice", ([&] {
+        twice_kernel<scalar_t><<<2, 32, 32 * sizeof(scalar_t), at::cuda::getCurrentCUDAStream()>>>(
+            x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), x.numel());
+      }));
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return {y};
 }

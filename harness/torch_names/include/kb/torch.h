@@ -109,14 +109,19 @@ inline cudaStream_t stream() { return call().stream; }
 
 }  // namespace kb::torch_names
 
-namespace c10 {
+// Not namespaces of these names: nothing that a candidate defines may pass for another library's.
+namespace kb::torch_names::names {}
+namespace c10 = kb::torch_names::names;
+namespace at = kb::torch_names::names;
+namespace torch = kb::torch_names::names;
+
+namespace kb::torch_names::names {
 
 enum class ScalarType : int { Byte, Char, Short, Int, Long, Half, Float, Double, Bool, BFloat16 };
-constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte,
-                     kChar = ScalarType::Char, kInt8 = ScalarType::Char,
-                     kShort = ScalarType::Short, kInt16 = ScalarType::Short,
-                     kInt = ScalarType::Int, kInt32 = ScalarType::Int, kLong = ScalarType::Long,
-                     kInt64 = ScalarType::Long, kHalf = ScalarType::Half,
+constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kChar = ScalarType::Char,
+                     kInt8 = ScalarType::Char, kShort = ScalarType::Short,
+                     kInt16 = ScalarType::Short, kInt = ScalarType::Int, kInt32 = ScalarType::Int,
+                     kLong = ScalarType::Long, kInt64 = ScalarType::Long, kHalf = ScalarType::Half,
                      kFloat16 = ScalarType::Half, kFloat = ScalarType::Float,
                      kFloat32 = ScalarType::Float, kDouble = ScalarType::Double,
                      kFloat64 = ScalarType::Double, kBool = ScalarType::Bool,
@@ -190,8 +195,16 @@ class IntArrayRef {
   IntArrayRef() = default;
   IntArrayRef(const int64_t* data, size_t size) : data_(data), size_(size) {}
   IntArrayRef(const std::vector<int64_t>& v) : data_(v.data()), size_(v.size()) {}
+  IntArrayRef(const int64_t& one) : data_(&one), size_(1) {}
   // Like PyTorch's: the list outlives the expression that it is an argument of.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
   IntArrayRef(const std::initializer_list<int64_t>& v) : data_(v.begin()), size_(v.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   const int64_t* begin() const { return data_; }
   const int64_t* end() const { return data_ + size_; }
   const int64_t* data() const { return data_; }
@@ -235,13 +248,6 @@ class optional {
   T value_{};
   bool has_ = false;
 };
-
-}  // namespace c10
-
-namespace at {
-
-using namespace c10;
-using c10::Half;
 
 class TensorOptions {
  public:
@@ -566,17 +572,20 @@ class Tensor {
     if (n == 0) return *this;
     const cudaStream_t stream = kb::torch_names::stream();
     if (x.is_contiguous() && is_contiguous()) {
-      kb::torch_names::check_cuda(
-          cudaMemcpyAsync(data_, x.data_, static_cast<size_t>(nbytes()), cudaMemcpyDeviceToDevice,
-                          stream),
-          "copy_");
+      kb::torch_names::check_cuda(cudaMemcpyAsync(data_, x.data_, static_cast<size_t>(nbytes()),
+                                                  cudaMemcpyDeviceToDevice, stream),
+                                  "copy_");
       return *this;
     }
     switch (element_size()) {
-      case 1: return copy_as<uint8_t>(x, n, stream);
-      case 2: return copy_as<uint16_t>(x, n, stream);
-      case 4: return copy_as<uint32_t>(x, n, stream);
-      default: return copy_as<uint64_t>(x, n, stream);
+      case 1:
+        return copy_as<uint8_t>(x, n, stream);
+      case 2:
+        return copy_as<uint16_t>(x, n, stream);
+      case 4:
+        return copy_as<uint32_t>(x, n, stream);
+      default:
+        return copy_as<uint64_t>(x, n, stream);
     }
   }
 
@@ -650,7 +659,9 @@ inline Tensor zeros(IntArrayRef sizes, TensorOptions options = {}) {
 inline Tensor full(IntArrayRef sizes, double value, TensorOptions options = {}) {
   return Tensor(sizes, options).fill_(value);
 }
-inline Tensor ones(IntArrayRef sizes, TensorOptions options = {}) { return full(sizes, 1, options); }
+inline Tensor ones(IntArrayRef sizes, TensorOptions options = {}) {
+  return full(sizes, 1, options);
+}
 inline Tensor empty_like(const Tensor& x) { return {x.sizes(), x.options()}; }
 inline Tensor empty_like(const Tensor& x, TensorOptions options) { return {x.sizes(), options}; }
 inline Tensor zeros_like(const Tensor& x) { return empty_like(x).zero_(); }
@@ -659,10 +670,10 @@ inline Tensor ones_like(const Tensor& x) { return empty_like(x).fill_(1); }
 inline Tensor full_like(const Tensor& x, double value) { return empty_like(x).fill_(value); }
 
 // Operators that extensions fall back to where their kernels do not apply: to call one is an error.
-#define KB_TORCH_FALLBACK(name)           \
-  template <class... Arguments>           \
+#define KB_TORCH_FALLBACK(name)                     \
+  template <class... Arguments>                     \
   Tensor name(const Tensor&, const Arguments&...) { \
-    kb::torch_names::fail_operator(#name); \
+    kb::torch_names::fail_operator(#name);          \
   }
 KB_TORCH_FALLBACK(argmax)
 KB_TORCH_FALLBACK(argmin)
@@ -693,9 +704,9 @@ inline Tensor operator/(const Tensor&, const Tensor&) { kb::torch_names::fail_op
 inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
 inline TensorOptions device(Device where) { return TensorOptions().device(where); }
 
-}  // namespace at
+}  // namespace kb::torch_names::names
 
-namespace c10::cuda {
+namespace kb::torch_names::names::cuda {
 
 /// The stream of launch() under the names of PyTorch's streams.
 class CUDAStream {
@@ -718,11 +729,6 @@ struct OptionalCUDAGuard {
   OptionalCUDAGuard(at::Device) {}
 };
 
-}  // namespace c10::cuda
-
-namespace at::cuda {
-using namespace c10::cuda;
-
 inline cudaDeviceProp* getCurrentDeviceProperties() {
   static cudaDeviceProp properties = [] {
     cudaDeviceProp p;
@@ -731,21 +737,13 @@ inline cudaDeviceProp* getCurrentDeviceProperties() {
   }();
   return &properties;
 }
-}  // namespace at::cuda
 
-namespace at {
+}  // namespace kb::torch_names::names::cuda
+
+namespace kb::torch_names::names {
+using Dtype = ScalarType;
 inline Device device_of(const Tensor& x) { return x.device(); }
-}  // namespace at
-
-namespace torch {
-using namespace at;
-using Dtype = at::ScalarType;
-using at::Tensor;
-using at::TensorOptions;
-namespace cuda {
-using namespace at::cuda;
-}
-}  // namespace torch
+}  // namespace kb::torch_names::names
 
 // Bindings are never made: launch() calls the functions themselves. The body must compile.
 #define TORCH_EXTENSION_NAME kb_extension
@@ -754,7 +752,7 @@ using namespace at::cuda;
 #define PYBIND11_MODULE(name, m) \
   template <class Module>        \
   [[maybe_unused]] static void KB_TORCH_BINDINGS(__LINE__)([[maybe_unused]] Module & m)
-namespace pybind11 {
+namespace kb::torch_names::bindings {
 struct arg {
   explicit arg(const char*) {}
   template <class T>
@@ -762,12 +760,13 @@ struct arg {
     return *this;
   }
 };
-}  // namespace pybind11
-namespace py = pybind11;
+}  // namespace kb::torch_names::bindings
+namespace pybind11 = kb::torch_names::bindings;
+namespace py = kb::torch_names::bindings;
 
-#define TORCH_CHECK(condition, ...)                                                  \
-  do {                                                                               \
-    if (!(condition)) ::kb::torch_names::fail_check(#condition, ##__VA_ARGS__);      \
+#define TORCH_CHECK(condition, ...)                                             \
+  do {                                                                          \
+    if (!(condition)) ::kb::torch_names::fail_check(#condition, ##__VA_ARGS__); \
   } while (false)
 #define TORCH_INTERNAL_ASSERT TORCH_CHECK
 #define AT_ASSERTM TORCH_CHECK
@@ -783,31 +782,29 @@ namespace py = pybind11;
     using scalar_t = type;             \
     return __VA_ARGS__();              \
   }
-#define KB_TORCH_DISPATCH(TYPE, NAME, CASES)                                                 \
-  [&] {                                                                                      \
-    const ::c10::ScalarType kb_type = (TYPE);                                                \
-    switch (kb_type) {                                                                       \
+#define KB_TORCH_DISPATCH(TYPE, NAME, CASES)                                                    \
+  [&] {                                                                                         \
+    const ::c10::ScalarType kb_type = (TYPE);                                                   \
+    switch (kb_type) {                                                                          \
       CASES default : ::kb::torch_names::fail_check("", "\"", NAME, "\" not implemented for '", \
-                                                    kb_type, "'");                           \
-    }                                                                                        \
+                                                    kb_type, "'");                              \
+    }                                                                                           \
   }()
-#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) \
-  KB_TORCH_DISPATCH(TYPE, NAME,                     \
+#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...)            \
+  KB_TORCH_DISPATCH(TYPE, NAME,                                \
                     KB_TORCH_CASE(Double, double, __VA_ARGS__) \
                         KB_TORCH_CASE(Float, float, __VA_ARGS__))
-#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...)                           \
-  KB_TORCH_DISPATCH(TYPE, NAME,                                                        \
-                    KB_TORCH_CASE(Double, double, __VA_ARGS__)                         \
-                        KB_TORCH_CASE(Float, float, __VA_ARGS__)                       \
-                            KB_TORCH_CASE(Half, ::c10::Half, __VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...)                                         \
-  KB_TORCH_DISPATCH(                                                                   \
-      TYPE, NAME,                                                                      \
-      KB_TORCH_CASE(Byte, uint8_t, __VA_ARGS__) KB_TORCH_CASE(Char, int8_t, __VA_ARGS__) \
-          KB_TORCH_CASE(Short, int16_t, __VA_ARGS__) KB_TORCH_CASE(Int, int32_t, __VA_ARGS__) \
-              KB_TORCH_CASE(Long, int64_t, __VA_ARGS__)                                \
-                  KB_TORCH_CASE(Double, double, __VA_ARGS__)                           \
-                      KB_TORCH_CASE(Float, float, __VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...)                  \
+  KB_TORCH_DISPATCH(TYPE, NAME,                                               \
+                    KB_TORCH_CASE(Double, double, __VA_ARGS__) KB_TORCH_CASE( \
+                        Float, float, __VA_ARGS__) KB_TORCH_CASE(Half, ::c10::Half, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...)                                                     \
+  KB_TORCH_DISPATCH(                                                                               \
+      TYPE, NAME,                                                                                  \
+      KB_TORCH_CASE(Byte, uint8_t, __VA_ARGS__) KB_TORCH_CASE(Char, int8_t, __VA_ARGS__)           \
+          KB_TORCH_CASE(Short, int16_t, __VA_ARGS__) KB_TORCH_CASE(Int, int32_t, __VA_ARGS__)      \
+              KB_TORCH_CASE(Long, int64_t, __VA_ARGS__) KB_TORCH_CASE(Double, double, __VA_ARGS__) \
+                  KB_TORCH_CASE(Float, float, __VA_ARGS__))
 
 namespace kb::torch_names {
 
@@ -862,8 +859,12 @@ inline int64_t product(const std::vector<int64_t>& sizes) {
 }
 
 /// Python's // for integers.
-inline int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+inline int64_t floor_divide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 inline double floor_divide(double a, double b) { return std::floor(a / b); }
-inline int64_t multiprocessors() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
+inline int64_t multiprocessors() {
+  return at::cuda::getCurrentDeviceProperties()->multiProcessorCount;
+}
 
 }  // namespace kb::torch_names
