@@ -451,9 +451,12 @@ class Follower:
                     for name, each in value.weights.items():
                         self.place(each, f"{path}.{name}")
             case Weight():
+                root = value.base or value
+                if root.path is None:
+                    root.path = path
+                    self.registered.append(root)
                 if value.path is None:
                     value.path = path
-                    self.registered.append(value)
             case Instance():
                 if not value.path:
                     value.path = path + "."
@@ -761,6 +764,11 @@ class Follower:
             return self.fold(op, function, left, right)
         for value, other in ((left, right), (right, left)):
             if isinstance(value, (Tensor, Weight, Vector)):
+                number = self.scalar(other)
+                if isinstance(value, Weight) and not self.in_forward and number is not None:
+                    if text in "*+" or (text in "/-" and value is left):
+                        steps = [*value.steps, (text, number)]
+                        return Weight(value.shape, base=value.base or value, steps=steps)
                 if not self.in_forward:
                     return Opaque("a weight that __init__ computes")
                 raise Untranslatable(OPERATORS, f"{text} of tensors")
@@ -1133,11 +1141,25 @@ class Follower:
         if root in ("os", "tempfile", "pathlib", "hashlib", "shutil", "uuid", "time"):
             return self.system(path, arguments, keywords)
         if root == "cupy":
-            return Opaque(path)
+            return self.cupy(path, last, arguments, keywords)
         if root == "torch":
             return self.torch(path, last, arguments, keywords)
         if self.holds_tensor(arguments) or self.holds_tensor(keywords):
             raise Untranslatable(OPERATORS, path)
+        return Opaque(path)
+
+    def cupy(self, path: str, last: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+        """CuPy's kernels: their source, and calls with grid, block and arguments."""
+        code = arguments[0] if arguments else keywords.get("code")
+        name = arguments[1] if len(arguments) > 1 else keywords.get("name")
+        if last in ("RawKernel", "RawModule") and isinstance(code, str):
+            made = Extension(code, "", [name] if isinstance(name, str) else None)
+            self.extensions.append(made)
+            return Bound(made, name) if last == "RawKernel" and isinstance(name, str) else made
+        if last in ("asarray", "from_dlpack", "fromDlpack") and arguments:
+            value = self.use(code) if isinstance(code, Weight) and self.in_forward else code
+            if isinstance(value, Tensor):
+                return Pointer(value)
         return Opaque(path)
 
     def torch(self, path: str, last: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -1432,7 +1454,19 @@ class Follower:
         return made
 
     def use(self, weight: Weight) -> Tensor:
-        """A weight as a tensor of launch()."""
+        """A weight as a tensor of launch(), after what __init__ does to it."""
+        root = weight.base or weight
+        if weight.base is not None and root.steps:
+            raise Untranslatable(DERIVED, "one is computed from another that changes")
+        made = self.use_as_it_is(root)
+        for sign, number in weight.steps:
+            if made.dtype != "float32":
+                raise Untranslatable(DERIVED, "__init__ computes with whole numbers")
+            code = f"kb::torch_names::compute({made.text}, '{sign}', {number.text})"
+            made = self.keep(code, made.rank, made.sizes, made.dtype)
+        return made
+
+    def use_as_it_is(self, weight: Weight) -> Tensor:
         if weight.changed is not None:
             raise Untranslatable(DERIVED, weight.changed)
         if weight.path is None:
@@ -1684,6 +1718,15 @@ class Follower:
         if name in ("uniform_", "normal_", "fill_", "zero_", "requires_grad_", "cuda", "to", "float",
                     "contiguous", "clone", "detach"):  # fmt: skip
             return owner
+        signs = {"mul_": "*", "div_": "/", "add_": "+", "sub_": "-"}
+        number = self.scalar(arguments[0]) if len(arguments) == 1 and not keywords else None
+        if name in signs and number is not None:
+            owner.steps.append((signs[name], number))
+            return owner
+        if name.removesuffix("_") in ("mul", "div", "add", "sub") and number is not None:
+            return self.binary(
+                {"mul": ast.Mult, "div": ast.Div, "add": ast.Add, "sub": ast.Sub}[name], owner, arguments[0]
+            )
         if name.endswith("_"):
             owner.changed = f"__init__ changes its values with {name}()"
             return owner
@@ -1827,6 +1870,8 @@ class Follower:
 
     def extension(self, owner: Extension, name: str, arguments: list[Any], keywords: dict) -> Any:
         """A call of the extension becomes one of C++."""
+        if name == "get_function" and len(arguments) == 1 and isinstance(arguments[0], str):
+            return Bound(owner, arguments[0])  # of CuPy's module
         found = self.signatures(owner).get(name)
         if found is None:
             raise Untranslatable(BINDING, f"'{name}', which its source does not define")

@@ -84,6 +84,10 @@ class Weight:
     value: Any = None
     """What all its elements are at first, if that is known."""
     parameter: bool = False
+    base: Any = None
+    """The weight that it was computed from, if it was."""
+    steps: list[tuple[str, Any]] = field(default_factory=list)
+    """Arithmetic with numbers that __init__ does to each element: operator and number."""
 
 
 @dataclass

@@ -294,7 +294,8 @@ def signatures(extension: Extension) -> dict[str, Signature]:
 
 
 def _defined(text: str) -> list[str]:
-    return re.findall(r"\b(?:torch|at)::Tensor>?\s+(\w+)\s*\(", text)
+    found = re.findall(r"\b(?:torch|at)::Tensor>?\s+(\w+)\s*\(", text)
+    return found + re.findall(r"\b__global__\s+void\s+(\w+)\s*\(", text)
 
 
 def _signature(text: str, function: str) -> Signature | None:

@@ -193,8 +193,12 @@ def test_buffers_with_known_values_are_made_anew():
 
 
 def test_weights_that_init_computes():
-    make = "self.ln = nn.LayerNorm(normalized_shape); self.w = self.ln.weight * 2"
+    make = "self.ln = nn.LayerNorm(normalized_shape); self.w = self.ln.weight * 2 - 1"
     source = WEIGHTED.format(make=make, weight="self.w", bias="self.ln.bias")
+    made = translated(source, "level1/040_layer_norm")
+    assert "kb_t0 = kb::torch_names::compute(kb_w_ln_weight, '*', 2);" in made.source
+    assert "kb_t1 = kb::torch_names::compute(kb_t0, '-', 1);" in made.source
+    source = source.replace("weight * 2 - 1", "weight * self.ln.weight")
     found = reason(source, "level1/040_layer_norm")
     assert found == "its weights are not upstream's: a weight that __init__ computes"
 
