@@ -1088,6 +1088,9 @@ class Follower:
                 if name not in defaults:
                     raise Untranslatable(PYTHON, f"no value for the parameter {name}")
                 scope[name] = self.eval(defaults[name], function.scope)
+        if not self.in_forward and function.of is self.globals.get("ModelNew", self):
+            for name in (*names, *only):
+                scope[name] = self.renamed(name, scope[name])
         if function.of is not None and names:
             scope["self of"] = (scope[names[0]], function.of)
         try:
@@ -1099,6 +1102,12 @@ class Follower:
         finally:
             self.depth -= 1
         return None
+
+    def renamed(self, name: str, value: Any) -> Any:
+        """A number that a parameter of the model gets is a size of the task with name and value."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return value
+        return self.sized(name, value) if self.launch.defaults.get(name) == value else value
 
     def instantiate(self, of: Class, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         if not self.is_module(of) and self.in_forward and self.holds_tensor(arguments):

@@ -27,6 +27,7 @@ _ROBUST_NAMES = {"layernorm": (1, 40)}
 UNREADABLE = "cannot be read"
 NO_TASK = "belongs to no task of this suite"
 MISSING = "lacks a column"
+EMPTY = "has no source"
 
 
 @dataclass
@@ -91,7 +92,7 @@ def cuda_l1(source: Path) -> Iterator[Program]:
                 problem = (NO_TASK, f"level_id {str(level)[:40]}, task_id {str(number)[:40]}")
                 yield Program(origin, problem=problem)
             elif not isinstance(code, str) or not code.strip():
-                yield Program(origin, *numbers, sample, problem=(UNREADABLE, "custom_code is empty"))
+                yield Program(origin, *numbers, sample, problem=(EMPTY, ""))
             else:
                 yield Program(origin, *numbers, sample, code)
 

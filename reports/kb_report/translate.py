@@ -21,6 +21,7 @@ OTHER_TASK = "is written for another task"
 SEVERAL = "has several extensions"
 NEVER_CALLED = "never calls its extension"
 SYNTAX = "does not parse as Python"
+NO_CUDA = "holds no CUDA"
 LARGE = "is larger than 1 MB"
 MOST_BYTES = 1_000_000
 MOST_WAYS = 64
@@ -97,6 +98,8 @@ def translate(
         raise Untranslatable(LARGE)
     if "triton" in text and re.search(r"^\s*(?:import|from) triton", text, re.MULTILINE):
         raise Untranslatable(follow.TRITON)
+    if cuda is None and "__global__" not in text and "cpp_extension" not in text:
+        raise Untranslatable(NO_CUDA)
     inputs = _inputs(module, launch)
     extension = None if cuda is None else Extension(cuda, "", None)
     ways = _Ways(module, launch, inputs, extension, settings)
@@ -134,9 +137,23 @@ def _inputs(module: ast.Module, launch: Launch) -> list[Any]:
         kind = {"real": "float32", "int64_t": "int64", "bool": "bool"}.get(argument.type)
         tensors.append(Tensor(f"kb_x{i}", argument.rank, sizes, kind, dense=True))
     arguments: list[Any] = list(tensors)
+    names = _parameters(module)
     for i, value in numbers.items():
+        name = names[i] if i < len(names) else ""
+        if launch.defaults.get(name) == value:  # the task has it as a size
+            value = Scalar(f"s.{name}", "float" if launch.sizes[name] == "double" else "int", value)
         arguments.insert(i, value)
     return arguments
+
+
+def _parameters(module: ast.Module) -> list[str]:
+    """Names of the arguments of ModelNew.forward."""
+    for node in module.body:
+        if isinstance(node, ast.ClassDef) and node.name == "ModelNew":
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name == "forward":
+                    return [a.arg for a in method.args.args[1:]]
+    return []
 
 
 @dataclass

@@ -133,6 +133,25 @@ def get_init_inputs():
     assert "::relu(kb_x0, s.negative_slope, (s.dim * 2))" in made.source
 
 
+def test_parameters_with_upstreams_values_are_sizes():
+    call = "return self.extension.relu(x, self.alpha, self.batch_size)"
+    init, parameters = "self.alpha = alpha\nself.batch_size = batch_size", ", alpha=1.0, batch_size=3"
+    made = translated(module(call, init=init, init_arguments=parameters), "level1/031_elu")
+    # alpha is upstream's 1.0; a batch of 3 is something else than upstream's.
+    assert "::relu(kb_x0, s.alpha, 3)" in made.source
+
+
+def test_inputs_that_are_numbers():
+    sizes = """M, N = 16, 384
+
+def get_inputs():
+    return [torch.randn(M, N), 3.14]"""
+    source = module("return self.extension.relu(x, s)", sizes=sizes)
+    source = source.replace("def forward(self, x)", "def forward(self, x, s)")
+    made = translated(source, "level1/005_matrix_scalar_multiplication")
+    assert "::relu(kb_x0, s.s)" in made.source
+
+
 WEIGHTED = '''
 import torch
 import torch.nn as nn
@@ -276,8 +295,9 @@ def test_bad_sources():
     assert reason("x = 'a\0b'").startswith("does not parse as Python")
     assert reason("x" * 10_000_000) == "is larger than 1 MB"
     assert reason("x = " + "(" * 900 + ")" * 900).startswith("does not parse as Python")
-    assert reason("x = 1") == "Python that is not understood: there is no class ModelNew"
-    assert reason("x = " + "-" * 5000 + "1").startswith(("does not parse", "Python that is not"))
+    assert reason("x = 1") == "holds no CUDA"
+    assert reason("x = '__global__'") == "Python that is not understood: there is no class ModelNew"
+    assert reason("x = '__global__' + " + "-" * 5000 + "1").startswith(("does not parse", "Python that"))
 
 
 def test_nothing_of_the_source_is_run(tmp_path):
@@ -380,7 +400,7 @@ def test_json_of_cuda_l1(suite, tmp_path, capsys):
     reasons = [r.get("reason") for r in record(suite)["sources"]]
     assert reasons == [
         None, "is a second kernel for its task and sample", "lacks a column",
-        "belongs to no task of this suite", "cannot be read", "cannot be read",
+        "belongs to no task of this suite", "has no source", "cannot be read",
     ]  # fmt: skip
     assert sorted(p.name for p in suite.iterdir()) == ["candidates", "level1"]
 

@@ -851,6 +851,26 @@ class Scope {
   }
 };
 
+template <class T>
+__global__ void compute_elements(const T* x, T* y, int64_t n, char sign, T value) {
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    const T v = x[i];
+    y[i] = sign == '*' ? v * value : sign == '/' ? v / value : sign == '+' ? v + value : v - value;
+  }
+}
+
+/// A weight after arithmetic with a number that the source does once, before it is used.
+inline at::Tensor compute(const at::Tensor& x, char sign, double value) {
+  const at::Tensor dense = x.contiguous(), y = at::empty_like(dense);
+  const int64_t n = x.numel();
+  if (n == 0) return y;
+  const unsigned blocks = at::blocks_for(n);
+  compute_elements<float><<<blocks, 256, 0, stream()>>>(
+      dense.data_ptr<float>(), y.data_ptr<float>(), n, sign, static_cast<float>(value));
+  return y;
+}
+
 /// The number of elements of a shape.
 inline int64_t product(const std::vector<int64_t>& sizes) {
   int64_t n = 1;
