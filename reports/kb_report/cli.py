@@ -190,7 +190,9 @@ def _parser() -> argparse.ArgumentParser:
 
     p = commands.add_parser("import", help="make a run of kernels that were written for PyTorch")
     p.add_argument("format", choices=foreign.FORMATS)
-    p.add_argument("source", type=Path, metavar="SOURCE", help="a folder or a file, as the format has it")
+    p.add_argument(
+        "source", type=Path, metavar="SOURCE", help="a folder or a file, as the format has it"
+    )
     p.add_argument("name", metavar="RUN", help="the new folder of candidates/")
     p.add_argument(
         "--tree", type=Path, default=tree.PROJECT, metavar="DIR",

@@ -87,7 +87,9 @@ def cuda_l1(source: Path) -> Iterator[Program]:
                 yield Program(origin, problem=(MISSING, ", ".join(lacking)))
                 continue
             level, number, code = row["level_id"], row["task_id"], row["custom_code"]
-            numbers = [int(v) if re.fullmatch(r"\d{1,4}", str(v)) else None for v in (level, number)]
+            numbers = [
+                int(v) if re.fullmatch(r"\d{1,4}", str(v)) else None for v in (level, number)
+            ]
             if None in numbers:
                 problem = (NO_TASK, f"level_id {str(level)[:40]}, task_id {str(number)[:40]}")
                 yield Program(origin, problem=problem)
@@ -186,7 +188,9 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
     except (ValueError, RecursionError) as e:
         lines = content.splitlines()
         if len(lines) < 2 or not lines[0].lstrip().startswith("{"):
-            raise ReportError(f"{path} is no JSON ({e}): give a list, or one object per line") from None
+            raise ReportError(
+                f"{path} is no JSON ({e}): give a list, or one object per line"
+            ) from None
         for i, line in enumerate(lines, 1):
             if not line.strip():
                 continue

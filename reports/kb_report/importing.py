@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_report import follow, foreign, launch, translate, tree, write
+from kb_report import follow_state, foreign, launch, translate, tree, write
 from kb_report.foreign import Pair, Program
 from kb_report.model import ReportError, clean
 from kb_report.symbols import Untranslatable
@@ -77,7 +77,11 @@ def run(form: str, source: Path, name: str, root: Path = tree.PROJECT) -> tuple[
     with write.new_folder(folder) as new:
         facts = {"imported": form, "headers": ["torch"]}
         write.write_atomic(new / "run.json", write.as_json(facts))
-        rows = {"format": form, "summary": text.splitlines(), "sources": [e.as_json() for e in entries]}
+        rows = {
+            "format": form,
+            "summary": text.splitlines(),
+            "sources": [e.as_json() for e in entries],
+        }
         write.write_atomic(new / "import.json", write.as_json(rows))
         for place, kernel in kernels.items():
             write.write_atomic(new / place, kernel, durable=False)
@@ -125,7 +129,9 @@ def _kernels(programs: list[Program], form: str, root: Path) -> tuple[list[Entry
 def _sample(name: str) -> str:
     sample = f"s{name}" if name.isdigit() else name
     if _NAME.fullmatch(sample) is None or _TAKEN.fullmatch(sample):
-        raise ReportError(f"'{name}' is no name for a sample: rename the file to letters and digits")
+        raise ReportError(
+            f"'{name}' is no name for a sample: rename the file to letters and digits"
+        )
     return sample
 
 
@@ -189,9 +195,11 @@ def _pair(pair: Pair, root: Path) -> Entry:
     except Untranslatable as e:
         entry.reason, entry.detail = e.kind, e.detail
         return entry
-    entry.tasks = [t for t, wanted in _operators_of_tasks(root).items() if found and wanted == found]
+    entry.tasks = [
+        t for t, wanted in _operators_of_tasks(root).items() if found and wanted == found
+    ]
     if pair.has_cuda:
-        entry.reason = follow.NO_EXTENSION
+        entry.reason = follow_state.NO_EXTENSION
     return entry
 
 

@@ -5,6 +5,7 @@ Read from the text of `task.h` and `reference.cpp`; nothing is compiled.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field
 
@@ -13,7 +14,9 @@ from kb_report.model import ReportError
 
 _LAUNCH = re.compile(r"^void launch\(([^;]*)\);", re.MULTILINE)
 _SIZES = re.compile(r"^struct Sizes \{(.*?)^\};", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(r"^\s*(int64_t|double|bool|std::array<int64_t, \d+>)\s+(\w[^;]*);", re.MULTILINE)
+_FIELD = re.compile(
+    r"^\s*(int64_t|double|bool|std::array<int64_t, \d+>)\s+(\w[^;]*);", re.MULTILINE
+)
 _TENSORS = re.compile(r"auto tensors\(const Sizes&(?: s)?\) \{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _NETWORK = re.compile(r"^struct Network \{(.*?)^\};", re.MULTILINE | re.DOTALL)
 _MEMBER = re.compile(
@@ -78,7 +81,7 @@ def read(name: str, root=tree.PROJECT) -> Launch:
     outputs = [e for e in entries if e[0] == "output"]
     read_only = [p for p in pointers if p[0]]
     written = [p for p in pointers if not p[0]]
-    weights = read_only[len(inputs):]
+    weights = read_only[len(inputs) :]
     if len(written) != len(outputs) or (not by_name and len(weights) != len(state)):
         raise ReportError(f"{name}: tensors() and launch do not name the same tensors")
     arguments = []
@@ -135,10 +138,8 @@ def _fields(body: str) -> tuple[dict[str, str], dict[str, float]]:
             if not name.isidentifier():
                 continue
             types[name] = type_
-            try:
+            with contextlib.suppress(ValueError):  # a list, or an expression
                 defaults[name] = float(value) if type_ == "double" else int(value)
-            except ValueError:
-                pass  # a list, or an expression
     return types, defaults
 
 
@@ -181,7 +182,9 @@ def _shape(preamble: list[str], arguments: str) -> tuple[str | None, int | None]
                 name, _, value = (p.strip() for p in each.partition("="))
                 if name == shape and value.startswith("{"):
                     rank = len(split(value[1:-1]))
-    code = " ".join([*used, f"return {shape};"]).replace("const Shape ", "const std::vector<int64_t> ")
+    code = " ".join([*used, f"return {shape};"]).replace(
+        "const Shape ", "const std::vector<int64_t> "
+    )
     calls = {name for name in _CALL.findall(code) if name != "return"}
     return (None, rank) if calls else (code, rank)
 

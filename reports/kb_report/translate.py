@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from kb_report import follow
-from kb_report.follow import OPERATORS, PYTHON, Follower
+from kb_report.follow import Follower
+from kb_report.follow_state import OPERATORS, PYTHON, TRITON
 from kb_report.launch import Launch, split
 from kb_report.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
 
@@ -97,7 +97,7 @@ def translate(
     if cuda is not None and len(cuda) > MOST_BYTES:
         raise Untranslatable(LARGE)
     if "triton" in text and re.search(r"^\s*(?:import|from) triton", text, re.MULTILINE):
-        raise Untranslatable(follow.TRITON)
+        raise Untranslatable(TRITON)
     if cuda is None and "__global__" not in text and "cpp_extension" not in text:
         raise Untranslatable(NO_CUDA)
     inputs = _inputs(module, launch)
@@ -269,12 +269,16 @@ def host_operators(text: str) -> list[tuple[str, bool]]:
     for head in re.finditer(r"(?:torch|at)::Tensor\b[^;{}]*\([^;{}]*\)\s*\{", text):
         body = _until_closed(text[head.end() :], "{}")
         names = set(re.findall(r"Tensor\s*&?\s*(\w+)\s*[,)=;]", head[0] + body))
-        names |= set(re.findall(r"auto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones)", body))
+        names |= set(
+            re.findall(r"auto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones)", body)
+        )
         matches = [(m.start(), m[1] or m[2], " ".join(m[0].split()).rstrip("( ")) for m in
                    _OPERATOR.finditer(body)]  # fmt: skip
         if names:
             either = "|".join(sorted(names))
-            sign = re.compile(rf"\b(?:{either})\s*([*/+-])(?![=*/+>-])|[\w)]\s*([*/+-])\s*(?:{either})\b(?!\s*\.|\s*\()")
+            sign = re.compile(
+                rf"\b(?:{either})\s*([*/+-])(?![=*/+>-])|[\w)]\s*([*/+-])\s*(?:{either})\b(?!\s*\.|\s*\()"
+            )
             for m in sign.finditer(body):
                 matches.append((m.start(), m[1] or m[2], f"{m[1] or m[2]} of tensors"))
         for place, name, what in matches:
@@ -299,7 +303,9 @@ def _in_branch(before: str) -> bool:
 
 def signatures(extension: Extension) -> dict[str, Signature]:
     """Functions that an extension binds, or that its source defines, by their names in Python."""
-    text = _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else " ", extension.cuda + "\n" + extension.cpp)
+    text = _COMMENT.sub(
+        lambda m: m[0] if m[0][0] == '"' else " ", extension.cuda + "\n" + extension.cpp
+    )
     bound = dict(_BINDING.findall(text))
     names = {name: name for name in extension.functions or ()} | bound
     found = {}
@@ -378,10 +384,14 @@ def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: 
         lines.append(_function("static std::vector<int64_t> kb_shape", i, argument.shape))
     for i, argument in enumerate(outputs):
         if argument.shape is not None:
-            lines.append(_function("static std::vector<int64_t> kb_result_shape", i, argument.shape))
+            lines.append(
+                _function("static std::vector<int64_t> kb_result_shape", i, argument.shape)
+            )
     for i, argument in enumerate(launch.of("weight")):
         if any(f"kb_weight_shape{i}(" in text for text in ways.weights.values()):
-            lines.append(_function("static std::vector<int64_t> kb_weight_shape", i, argument.shape))
+            lines.append(
+                _function("static std::vector<int64_t> kb_weight_shape", i, argument.shape)
+            )
     parameters = ["[[maybe_unused]] const Sizes& s"]
     parameters += [f"const {a.type}* kb_in{i}" for i, a in enumerate(launch.of("input"))]
     if launch.by_name:

@@ -30,7 +30,10 @@ torch::Tensor relu(torch::Tensor x) {
 
 def module(forward, init="", cuda=CUDA, functions='["relu"]', sizes=None, init_arguments=""):
     """A source in KernelBench's form."""
-    sizes = sizes or 'batch_size = 16\ndim = 384\n\ndef get_inputs():\n    return [torch.randn(batch_size, dim)]'
+    sizes = (
+        sizes
+        or "batch_size = 16\ndim = 384\n\ndef get_inputs():\n    return [torch.randn(batch_size, dim)]"
+    )
     return f'''
 import torch
 import torch.nn as nn
@@ -135,7 +138,10 @@ def get_init_inputs():
 
 def test_parameters_with_upstreams_values_are_sizes():
     call = "return self.extension.relu(x, self.alpha, self.batch_size)"
-    init, parameters = "self.alpha = alpha\nself.batch_size = batch_size", ", alpha=1.0, batch_size=3"
+    init, parameters = (
+        "self.alpha = alpha\nself.batch_size = batch_size",
+        ", alpha=1.0, batch_size=3",
+    )
     made = translated(module(call, init=init, init_arguments=parameters), "level1/031_elu")
     # alpha is upstream's 1.0; a batch of 3 is something else than upstream's.
     assert "::relu(kb_x0, s.alpha, 3)" in made.source
@@ -180,10 +186,14 @@ def get_init_inputs():
 
 def test_weights_by_upstreams_names():
     source = WEIGHTED.format(
-        make="self.ln = nn.LayerNorm(normalized_shape)", weight="self.ln.weight", bias="self.ln.bias"
+        make="self.ln = nn.LayerNorm(normalized_shape)",
+        weight="self.ln.weight",
+        bias="self.ln.bias",
     )
     made = translated(source, "level1/040_layer_norm")
-    assert "kb_w_ln_weight = kb::torch_names::tensor(kb_weight0, kb_weight_shape0(s))" in made.source
+    assert (
+        "kb_w_ln_weight = kb::torch_names::tensor(kb_weight0, kb_weight_shape0(s))" in made.source
+    )
     assert "::norm(kb_x0, kb_w_ln_weight, kb_w_ln_bias, 1e-05)" in made.source
     assert made.notes == []
 
@@ -253,10 +263,14 @@ def test_what_is_not_translated(forward, wanted):
 
 
 def test_operators_in_the_extension():
-    source = module("return self.extension.relu(x)", cuda=CUDA.replace("return y;", "return y / 2;"))
+    source = module(
+        "return self.extension.relu(x)", cuda=CUDA.replace("return y;", "return y / 2;")
+    )
     assert reason(source) == "uses torch operators: / of tensors in its C++"
     fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
-    made = translated(module("return self.extension.relu(x)", cuda=CUDA.replace("return y;", fallback)))
+    made = translated(
+        module("return self.extension.relu(x)", cuda=CUDA.replace("return y;", fallback))
+    )
     assert made.notes == ["only for some sizes: else its C++ calls torch::relu"]
 
 
@@ -278,9 +292,9 @@ def test_several_extensions_and_other_tasks():
         init="self.second = load_inline(name='f', cpp_sources='', cuda_sources='int f;')",
     )
     assert reason(source) == "has several extensions: 2"
-    assert reason(module("return self.extension.relu(x)"), "level1/001_square_matrix_multiplication") == (
-        "is written for another task: it has 1 inputs, the task 2"
-    )
+    assert reason(
+        module("return self.extension.relu(x)"), "level1/001_square_matrix_multiplication"
+    ) == ("is written for another task: it has 1 inputs, the task 2")
     assert reason(module("return self.extension.relu(x)"), "level1/040_layer_norm") == (
         "is written for another task: input 0 has 2 dimensions, that of the task 4"
     )
@@ -297,7 +311,9 @@ def test_bad_sources():
     assert reason("x = " + "(" * 900 + ")" * 900).startswith("does not parse as Python")
     assert reason("x = 1") == "holds no CUDA"
     assert reason("x = '__global__'") == "Python that is not understood: there is no class ModelNew"
-    assert reason("x = '__global__' + " + "-" * 5000 + "1").startswith(("does not parse", "Python that"))
+    assert reason("x = '__global__' + " + "-" * 5000 + "1").startswith(
+        ("does not parse", "Python that")
+    )
 
 
 def test_nothing_of_the_source_is_run(tmp_path):
@@ -427,7 +443,7 @@ def test_a_folder_of_json_has_a_sample_per_file(suite, tmp_path):
     ]  # fmt: skip
 
 
-ROBUST = '''
+ROBUST = """
 import torch
 import torch.nn as nn
 
@@ -443,7 +459,7 @@ class Model(nn.Module):
 
 def get_inputs(batch_size: int = 16, dim: int = 384):
     return [torch.randn(batch_size, dim)]
-'''
+"""
 
 
 def test_folders_of_robust_kbench(suite, tmp_path, capsys):
