@@ -104,7 +104,7 @@ def _kernels(programs: list[Program], form: str, root: Path) -> tuple[list[Entry
         try:
             if program.problem is not None:
                 raise Untranslatable(*program.problem)
-            entry.sha256 = hashlib.sha256((program.cuda or program.text).encode()).hexdigest()
+            entry.sha256 = _hash(program.cuda or program.text)
             if entry.task is None:
                 which = f"level {program.level}, number {program.number}"
                 raise Untranslatable(foreign.NO_TASK, which)
@@ -133,6 +133,11 @@ def _sample(name: str) -> str:
             f"'{name}' is no name for a sample: rename the file to letters and digits"
         )
     return sample
+
+
+def _hash(text: str) -> str:
+    # JSON may hold halves of characters, which no file can.
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _line(text: str) -> str:
@@ -189,7 +194,7 @@ def _pair(pair: Pair, root: Path) -> Entry:
     if pair.problem is not None:
         entry.reason, entry.detail = pair.problem
         return entry
-    entry.sha256 = hashlib.sha256(pair.text.encode()).hexdigest()
+    entry.sha256 = _hash(pair.text)
     try:
         found = operators(translate.parse(pair.text), pair.name)
     except Untranslatable as e:

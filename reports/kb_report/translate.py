@@ -15,6 +15,7 @@ from typing import Any
 from kb_report.follow import Follower
 from kb_report.follow_state import OPERATORS, PYTHON, TRITON
 from kb_report.launch import Launch, split
+from kb_report.model import clean
 from kb_report.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
 
 OTHER_TASK = "is written for another task"
@@ -228,7 +229,7 @@ class _Ways:
                 failed = e
         self.failure = self.failure or failed
         self.partial.append(str(failed))
-        message = f"the source {failed}, which is not translated"
+        message = " ".join(clean(f"the source {failed}, which is not translated").split())
         text = message.replace("\\", "\\\\").replace('"', '\\"')
         return _Code([*lines, f'{indent}kb::torch_names::fail("{text}");'], False, failed)
 

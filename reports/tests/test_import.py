@@ -407,16 +407,18 @@ def test_json_of_cuda_l1(suite, tmp_path, capsys):
         {"level_id": 1, "task_id": 19},
         {"level_id": "../../x", "task_id": 19, "custom_code": GOOD},
         {"level_id": 1, "task_id": 20, "custom_code": None},
+        {"level_id": 1, "task_id": 40, "custom_code": "x = '\ud800'"},
         "a text",
     ]
     source = tmp_path / "a.json"
     source.write_text(json.dumps(rows))
     assert imported(suite, "cuda-l1", source) == 0
-    assert "6 read, 1 translated" in capsys.readouterr().out
+    assert "7 read, 1 translated" in capsys.readouterr().out
     reasons = [r.get("reason") for r in record(suite)["sources"]]
     assert reasons == [
         None, "is a second kernel for its task and sample", "lacks a column",
-        "belongs to no task of this suite", "has no source", "cannot be read",
+        "belongs to no task of this suite", "has no source", "does not parse as Python",
+        "cannot be read",
     ]  # fmt: skip
     assert sorted(p.name for p in suite.iterdir()) == ["candidates", "level1"]
 

@@ -1,6 +1,6 @@
 // Names of PyTorch's C++ interface for kernels that were written as its extensions: tensors that
-// know their sizes and strides, memory for them, checks, the current stream. It holds no operator:
-// what computes with tensors beyond filling and copying them is not here.
+// know their sizes and strides, memory for them, checks, the current stream. It holds no operator
+// of PyTorch: some have their names here, since extensions fall back to them, and end the program.
 //
 // A tensor's memory comes from the stream's own pool and goes back with its last handle, in the
 // order of the stream. What fails ends the program with a message.
