@@ -1,8 +1,11 @@
 # Headers beyond CUDA's own: a run declares in its run.json which ones its kernels may include.
 
 # Every name that a run may declare, and the folder that its headers are included from.
-set(KB_HEADERS kb)
+set(KB_HEADERS kb torch)
 set(KB_HEADERS_kb ${PROJECT_SOURCE_DIR}/harness/blocks/include)
+set(KB_HEADERS_torch ${PROJECT_SOURCE_DIR}/harness/torch_names/include)
+# What PyTorch hands to nvcc and extensions rely on, such as std::numeric_limits in kernels.
+set(KB_HEADERS_torch_NVCC_OPTIONS --expt-relaxed-constexpr)
 
 # kb_run_headers(<run> <out>): the list of names that the run declares, empty by default.
 function(kb_run_headers run out)
@@ -36,6 +39,9 @@ function(kb_use_headers name headers out)
   foreach(each IN LISTS KB_HEADERS)
     if(each IN_LIST headers)
       target_include_directories(${name} PRIVATE ${KB_HEADERS_${each}})
+      if(KB_BACKEND STREQUAL cuda)
+        target_compile_options(${name} PRIVATE ${KB_HEADERS_${each}_NVCC_OPTIONS})
+      endif()
       list(APPEND options --headers ${each}=${KB_HEADERS_${each}})
     else()
       list(APPEND options --undeclared-headers ${each}=${KB_HEADERS_${each}})

@@ -17,7 +17,9 @@ from kb_report import (
     compare_tables,
     dataset,
     feedback,
+    foreign,
     gate,
+    importing,
     leaderboard,
     load,
     merge,
@@ -31,6 +33,7 @@ from kb_report import (
     spreadsheet,
     tables,
     timer,
+    tree,
     upstream,
     write,
 )
@@ -184,6 +187,18 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
     p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
     p.set_defaults(run=_leaderboard)
+
+    p = commands.add_parser("import", help="make a run of kernels that were written for PyTorch")
+    p.add_argument("format", choices=foreign.FORMATS)
+    p.add_argument(
+        "source", type=Path, metavar="SOURCE", help="a folder or a file, as the format has it"
+    )
+    p.add_argument("name", metavar="RUN", help="the new folder of candidates/")
+    p.add_argument(
+        "--tree", type=Path, default=tree.PROJECT, metavar="DIR",
+        help="the source tree with the tasks and candidates/ (default: this one)",
+    )  # fmt: skip
+    p.set_defaults(run=_import)
 
     p = commands.add_parser("export", help="write the files of other tools")
     p.add_argument("format", choices=("kernelbench", "google-benchmark"))
@@ -368,6 +383,13 @@ def _timer(args: argparse.Namespace) -> int:
     print(timer.markdown(found), end="")
     write.write_atomic(as_json, write.as_json(found))
     write.write_atomic(as_markdown, timer.markdown(found))
+    return model.OK
+
+
+def _import(args: argparse.Namespace) -> int:
+    text, kernels = importing.run(args.format, args.source, args.name, args.tree)
+    _print(text, end="")
+    _print(f"candidates/{args.name}: {kernels} kernels; import.json names every source")
     return model.OK
 
 

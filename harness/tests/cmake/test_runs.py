@@ -118,7 +118,7 @@ def test_an_unknown_library_is_named(tree: Tree) -> None:
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
-        ('["kb", "torch"]', "m/run.json declares the headers 'torch', which are not known"),
+        ('["kb", "thrust"]', "m/run.json declares the headers 'thrust', which are not known"),
         (
             '["cu;b"]',
             "declares the headers 'cu;b', which are not known: remove the name, or choose",

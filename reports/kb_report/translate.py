@@ -1,0 +1,455 @@
+"""Makes a kernel of this suite from a PyTorch extension, without running any of its Python.
+
+`translate` follows ModelNew.forward (`follow`), once per way through it, and writes `task::launch`
+with the ways as branches. The extension's own source stays as it is but for two things: PyTorch's
+headers are `kb/torch.h`, and kernels on the default stream are launched on that of launch().
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from kb_report.follow import Follower
+from kb_report.follow_state import OPERATORS, PYTHON, TRITON
+from kb_report.launch import Launch, split
+from kb_report.model import clean
+from kb_report.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
+
+OTHER_TASK = "is written for another task"
+SEVERAL = "has several extensions"
+NEVER_CALLED = "never calls its extension"
+SYNTAX = "does not parse as Python"
+NO_CUDA = "holds no CUDA"
+LARGE = "is larger than 1 MB"
+MOST_BYTES = 1_000_000
+MOST_WAYS = 64
+
+_TORCH_INCLUDE = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch/|ATen/|c10/|pybind11/|THC/|Python\.h)[^>\"\n]*[>\"].*$",
+    re.MULTILINE,
+)
+_BINDING = re.compile(r'\bm\s*\.\s*def\s*\(\s*"(\w+)"\s*,\s*&?\s*(?:\w+::)*(\w+)')
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+# Operators of libtorch: an extension that calls one of them needs more than names.
+_OPERATOR = re.compile(
+    r"\b(?:torch|at)::(?!"
+    r"Tensor|TensorOptions|empty\b|zeros\b|ones\b|full\b|empty_like\b|zeros_like\b|ones_like\b"
+    r"|full_like\b|k[A-Z]\w*|cuda\b|ScalarType|Device\b|DeviceType|IntArrayRef|MemoryFormat|Half\b"
+    r"|dtype\b|device\b|TensorList|optional\b|nullopt|Dtype|device_of|BFloat16|Layout|elementSize"
+    r"|toString)(\w+)(?:::\w+)*|\.(matmul|mm|bmm|sum|mean|softmax|exp|log|sqrt|relu|mul|add|sub|div"
+    r"|mul_|add_|sub_|div_|clamp|clamp_|max|min|argmax|index_select|expand"
+    r"|item|cpu|packed_accessor\w*|accessor|pow|norm|repeat|masked_fill_?|triu|tril|cumsum|flip"
+    r"|amax|sort|topk)(?:<[^>]*>)?\s*\("
+)  # fmt: skip
+
+
+# Those of them that kb/torch.h has as names, so that a fallback compiles; to call one is an error.
+_FALLBACKS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
+              "clamp", "matmul", "relu", "softmax", "flip", "sum", "mean", "max", "min", "*", "/", "+",
+              "-"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function that an extension defines."""
+
+    function: str
+    returns: str
+    is_kernel: bool
+    parameters: tuple[str, ...] = ()
+    """Types of a kernel's parameters."""
+
+
+@dataclass
+class Translation:
+    """A kernel and what there is to say about it."""
+
+    source: str
+    notes: list[str] = field(default_factory=list)
+
+
+def parse(text: str) -> ast.Module:
+    """A module. Raises Untranslatable."""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise Untranslatable(LARGE)
+    try:
+        return ast.parse(text)
+    except SyntaxError as e:
+        raise Untranslatable(SYNTAX, f"line {e.lineno}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise Untranslatable(SYNTAX, "it is nested too deeply or holds a zero byte") from None
+
+
+def translate(
+    text: str,
+    launch: Launch,
+    origin: str,
+    cuda: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Translation:
+    """The kernel of `launch` that a source in KernelBench's form holds. Raises Untranslatable.
+
+    cuda, settings: of robust-kbench, the extension's source and the arguments of __init__.
+    """
+    module = parse(text)
+    if cuda is not None and len(cuda) > MOST_BYTES:
+        raise Untranslatable(LARGE)
+    if "triton" in text and re.search(r"^\s*(?:import|from) triton", text, re.MULTILINE):
+        raise Untranslatable(TRITON)
+    if cuda is None and "__global__" not in text and "cpp_extension" not in text:
+        raise Untranslatable(NO_CUDA)
+    inputs = _inputs(module, launch)
+    extension = None if cuda is None else Extension(cuda, "", None)
+    ways = _Ways(module, launch, inputs, extension, settings)
+    code = ways.explore([])
+    if not code.good:
+        raise ways.failure or Untranslatable(PYTHON, "no way through forward returns")
+    if code.failed is not None:
+        raise code.failed
+    if not ways.called:
+        raise Untranslatable(NEVER_CALLED)
+    return _write(ways, code, launch, inputs, origin)
+
+
+def _inputs(module: ast.Module, launch: Launch) -> list[Any]:
+    """The task's inputs with the sizes that the source gives them, and numbers between them."""
+    wanted = launch.of("input")
+    made = Follower(launch, signatures, []).inputs(module, launch.sizes)
+    numbers = {i: v for i, v in enumerate(made) if isinstance(v, (int, float, Scalar))}
+    made = [v for i, v in enumerate(made) if i not in numbers]
+    if made and len(made) != len(wanted):
+        raise Untranslatable(OTHER_TASK, f"it has {len(made)} inputs, the task {len(wanted)}")
+    tensors = []
+    for i, argument in enumerate(wanted):
+        if argument.shape is None:
+            raise Untranslatable(PYTHON, f"the shape of the task's '{argument.name}' is not known")
+        sizes = None
+        given = made[i] if made else None
+        if isinstance(given, Fresh) and given.shape is not None:
+            if argument.rank is not None and len(given.shape) != argument.rank:
+                raise Untranslatable(
+                    OTHER_TASK,
+                    f"input {i} has {len(given.shape)} dimensions, that of the task {argument.rank}",
+                )
+            sizes = tuple(v.value if isinstance(v, Scalar) else v for v in given.shape)
+        kind = {"real": "float32", "int64_t": "int64", "bool": "bool"}.get(argument.type)
+        tensors.append(Tensor(f"kb_x{i}", argument.rank, sizes, kind, dense=True))
+    arguments: list[Any] = list(tensors)
+    names = _parameters(module)
+    for i, value in numbers.items():
+        name = names[i] if i < len(names) else ""
+        if launch.defaults.get(name) == value:  # the task has it as a size
+            value = Scalar(f"s.{name}", "float" if launch.sizes[name] == "double" else "int", value)
+        arguments.insert(i, value)
+    return arguments
+
+
+def _parameters(module: ast.Module) -> list[str]:
+    """Names of the arguments of ModelNew.forward."""
+    for node in module.body:
+        if isinstance(node, ast.ClassDef) and node.name == "ModelNew":
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name == "forward":
+                    return [a.arg for a in method.args.args[1:]]
+    return []
+
+
+@dataclass
+class _Code:
+    lines: list[str]
+    good: bool
+    """Whether some way returns."""
+    failed: Untranslatable | None
+    """Why the way that the source takes at its own sizes does not."""
+
+
+class _Ways:
+    """All ways through a source, as a tree of branches."""
+
+    def __init__(
+        self,
+        module: ast.Module,
+        launch: Launch,
+        inputs: list[Any],
+        extension: Extension | None,
+        settings: dict[str, Any] | None,
+    ):
+        self.extension = extension
+        self.settings = settings
+        self.module = module
+        self.launch = launch
+        self.inputs = inputs
+        self.count = 0
+        self.failure: Untranslatable | None = None
+        self.partial: list[str] = []
+        self.notes: list[str] = []
+        self.called: set[str] = set()
+        self.extensions: list[Extension] = []
+        self.weights: dict[str, str] = {}
+
+    def explore(self, decisions: list[bool], depth: int = 1) -> _Code:
+        """Statements from the last decision on."""
+        self.count += 1
+        if self.count > MOST_WAYS:
+            raise Untranslatable(PYTHON, f"more than {MOST_WAYS} ways through forward")
+        f = Follower(self.launch, signatures, decisions)
+        failed, result = None, None
+        try:
+            result = f.follow(
+                self.module, self.launch.sizes, self.inputs, self.extension, self.settings
+            )
+        except Untranslatable as e:
+            failed = e
+        first = f.taken[len(decisions) - 1][2] if decisions else 0
+        indent = "  " * depth
+        if len(f.taken) > len(decisions):
+            condition, _, place = f.taken[len(decisions)]
+            lines = [indent + s for s in f.statements[first:place]]
+            yes = self.explore([*decisions, True], depth + 1)
+            no = self.explore([*decisions, False], depth + 1)
+            if yes.lines == no.lines:
+                return _Code([*lines, *(line[2:] for line in yes.lines)], yes.good, yes.failed)
+            lines += [f"{indent}if ({condition.text}) {{", *yes.lines, f"{indent}}} else {{"]
+            lines += [*no.lines, f"{indent}}}"]
+            if condition.value is None:
+                main = None if yes.failed is None or no.failed is None else yes.failed
+            else:
+                main = (yes if condition.value else no).failed
+            return _Code(lines, yes.good or no.good, main)
+        lines = [indent + s for s in f.statements[first:]]
+        if failed is None:
+            try:
+                lines += [indent + s for s in self.give(result)]
+                self.keep(f)
+                return _Code(lines, True, None)
+            except Untranslatable as e:
+                failed = e
+        self.failure = self.failure or failed
+        self.partial.append(str(failed))
+        message = " ".join(clean(f"the source {failed}, which is not translated").split())
+        text = message.replace("\\", "\\\\").replace('"', '\\"')
+        return _Code([*lines, f'{indent}kb::torch_names::fail("{text}");'], False, failed)
+
+    def keep(self, f: Follower) -> None:
+        """What a way that returns needs."""
+        if not f.called:
+            raise Untranslatable(NEVER_CALLED)
+        self.called |= f.called
+        self.weights |= f.weights
+        self.notes = list(dict.fromkeys([*self.notes, *f.notes]))
+        for each in f.extensions:
+            if each not in self.extensions:
+                self.extensions.append(each)
+
+    def give(self, result: Any) -> list[str]:
+        outputs = self.launch.of("output")
+        results = result.items if isinstance(result, Sequence) else [result]
+        if len(results) != len(outputs):
+            raise Untranslatable(
+                OTHER_TASK, f"it returns {len(results)} tensors, the task has {len(outputs)}"
+            )
+        lines = []
+        for i, (each, argument) in enumerate(zip(results, outputs, strict=True)):
+            if isinstance(each, Weight) or not isinstance(each, Tensor):
+                raise Untranslatable(PYTHON, "forward returns something else than a tensor")
+            numel = f", kb_numel{i}" if argument.shape is not None else ""
+            lines.append(f"kb_scope.give({each.text}, kb_y{i}{numel});")
+        return lines
+
+
+def host_operators(text: str) -> list[tuple[str, bool]]:
+    """PyTorch's operators in the functions of an extension that have tensors.
+
+    With each, whether it stands in a branch: then it is what the extension does for sizes that its
+    kernel does not take. `text` has no comments and no texts.
+    """
+    found = []
+    for head in re.finditer(r"(?:torch|at)::Tensor\b[^;{}]*\([^;{}]*\)\s*\{", text):
+        body = _until_closed(text[head.end() :], "{}")
+        names = set(re.findall(r"Tensor\s*&?\s*(\w+)\s*[,)=;]", head[0] + body))
+        names |= set(
+            re.findall(r"auto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones)", body)
+        )
+        matches = [(m.start(), m[1] or m[2], " ".join(m[0].split()).rstrip("( ")) for m in
+                   _OPERATOR.finditer(body)]  # fmt: skip
+        if names:
+            either = "|".join(sorted(names))
+            sign = re.compile(
+                rf"\b(?:{either})\s*([*/+-])(?![=*/+>-])|[\w)]\s*([*/+-])\s*(?:{either})\b(?!\s*\.|\s*\()"
+            )
+            for m in sign.finditer(body):
+                matches.append((m.start(), m[1] or m[2], f"{m[1] or m[2]} of tensors"))
+        for place, name, what in matches:
+            before = body[:place]
+            statement = re.split(r"[;{}]", before)[-1].split()
+            branch = _in_branch(before) or statement[:1] in (["if"], ["else"])
+            found.append((what, branch and name in _FALLBACKS))
+    return found
+
+
+def _in_branch(before: str) -> bool:
+    """Whether the end of a text stands in braces other than those of lambdas."""
+    open_braces: list[bool] = []
+    for match in re.finditer(r"[{}]", before):
+        if match[0] == "{":
+            lead = before[max(0, match.start() - 80) : match.start()]
+            open_braces.append(re.search(r"\]\s*(?:\([^()]*\))?\s*$", lead) is None)
+        elif open_braces:
+            open_braces.pop()
+    return any(open_braces)
+
+
+def signatures(extension: Extension) -> dict[str, Signature]:
+    """Functions that an extension binds, or that its source defines, by their names in Python."""
+    text = _COMMENT.sub(
+        lambda m: m[0] if m[0][0] == '"' else " ", extension.cuda + "\n" + extension.cpp
+    )
+    bound = dict(_BINDING.findall(text))
+    names = {name: name for name in extension.functions or ()} | bound
+    found = {}
+    for name in names or _defined(text):
+        function = names.get(name, name)
+        if (signature := _signature(text, function)) is not None:
+            found[name] = signature
+    return found
+
+
+def _defined(text: str) -> list[str]:
+    found = re.findall(r"\b(?:torch|at)::Tensor>?\s+(\w+)\s*\(", text)
+    return found + re.findall(r"\b__global__\s+void\s+(\w+)\s*\(", text)
+
+
+def _signature(text: str, function: str) -> Signature | None:
+    match = re.search(
+        rf"((?:std::)?(?:vector|tuple|pair)\s*<[^;{{}}()]*>|[\w:]+)\s+(?:__launch_bounds__\([^)]*\)\s*)?"
+        rf"{re.escape(function)}\s*\(",
+        text,
+    )
+    if match is None or match[1] in ("return", "new", "else"):
+        return None
+    before = text[max(0, match.start() - 200) : match.start()]
+    before = re.split(r"[;}]", before)[-1]
+    kernel = "__global__" in before or match[1] == "__global__"
+    parameters = ()
+    if kernel:
+        if "template" in before:
+            return None  # its arguments do not say which instance
+        parameters = tuple(_type_of(p) for p in split(_until_closed(text[match.end() :])))
+    return Signature(function, re.sub(r"\s+", "", match[1]), kernel, parameters)
+
+
+def _until_closed(text: str, brackets: str = "()") -> str:
+    """What comes before the bracket that closes one which is open."""
+    depth = 1
+    for i, c in enumerate(text):
+        depth += (c == brackets[0]) - (c == brackets[1])
+        if depth == 0:
+            return text[:i]
+    return text
+
+
+def _type_of(parameter: str) -> str:
+    """`const float*` of `const float* __restrict__ x`."""
+    plain = re.sub(r"__restrict__|__restrict\b|=.*", " ", parameter)
+    match = re.fullmatch(r"\s*(.*?[\s*&])\s*\w+\s*", plain, re.DOTALL)
+    return " ".join((match[1] if match else plain).split())
+
+
+def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: str) -> Translation:
+    if len(ways.extensions) != 1:
+        raise Untranslatable(SEVERAL, f"{len(ways.extensions)}")
+    extension = ways.extensions[0]
+    body = extension_source(extension)
+    plain = _COMMENT.sub(" ", body)
+    for what, is_fallback in host_operators(plain):
+        if not is_fallback:
+            raise Untranslatable(OPERATORS, f"{what} in its C++")
+        note = f"only for some sizes: else its C++ calls {what}"
+        if note not in ways.notes:
+            ways.notes.append(note)
+    outputs = launch.of("output")
+    lines = [
+        f"// From {origin}.",
+        "// launch() was translated from its forward(); the rest is its own source.",
+        "#include <kb/torch.h>",
+        "",
+        '#include "task.h"',
+        "",
+        body.strip("\n"),
+        "",
+    ]
+    for i, argument in enumerate(launch.of("input")):
+        lines.append(_function("static std::vector<int64_t> kb_shape", i, argument.shape))
+    for i, argument in enumerate(outputs):
+        if argument.shape is not None:
+            lines.append(
+                _function("static std::vector<int64_t> kb_result_shape", i, argument.shape)
+            )
+    for i, argument in enumerate(launch.of("weight")):
+        if any(f"kb_weight_shape{i}(" in text for text in ways.weights.values()):
+            lines.append(
+                _function("static std::vector<int64_t> kb_weight_shape", i, argument.shape)
+            )
+    parameters = ["[[maybe_unused]] const Sizes& s"]
+    parameters += [f"const {a.type}* kb_in{i}" for i, a in enumerate(launch.of("input"))]
+    if launch.by_name:
+        parameters.append("[[maybe_unused]] const kb::Weights& kb_weights")
+    parameters += [
+        f"[[maybe_unused]] const {a.type}* kb_weight{i}" for i, a in enumerate(launch.of("weight"))
+    ]
+    parameters += [f"{a.type}* kb_y{i}" for i, a in enumerate(outputs)]
+    parameters.append("cudaStream_t kb_stream")
+    lines += ["", f"void task::launch({', '.join(parameters)}) {{"]
+    for i, argument in enumerate(outputs):
+        if argument.shape is not None:
+            lines.append(
+                f"  const int64_t kb_numel{i} = kb::torch_names::product(kb_result_shape{i}(s));"
+            )
+    lends = len(outputs) == 1 and outputs[0].shape is not None
+    scope = "kb_stream, kb_y0, kb_numel0" if lends else "kb_stream"
+    lines.append(f"  const kb::torch_names::Scope kb_scope({scope});")
+    for i, x in enumerate(v for v in inputs if isinstance(v, Tensor)):
+        lines.append(
+            f"  const at::Tensor {x.text} = kb::torch_names::tensor(kb_in{i}, kb_shape{i}(s));"
+        )
+    for path, text in ways.weights.items():
+        name = "kb_w_" + path.replace(".", "_")
+        lines.append(f"  [[maybe_unused]] const at::Tensor {name} = {text};")
+    lines += [*code.lines, "}", ""]
+    notes = ways.notes
+    notes += [f"only for some sizes: else it {reason}" for reason in dict.fromkeys(ways.partial)]
+    return Translation("\n".join(lines), notes)
+
+
+def _function(head: str, number: int, body: str | None) -> str:
+    return f"{head}{number}([[maybe_unused]] const task::Sizes& s) {{ {body} }}"
+
+
+def extension_source(extension: Extension) -> str:
+    """The C++ of an extension as one file, with launches on the stream of launch()."""
+    parts = [extension.cuda]
+    if "{" in _COMMENT.sub(" ", extension.cpp):  # else it only declares
+        parts.append(extension.cpp)
+    return on_stream(_TORCH_INCLUDE.sub("", "\n".join(parts)))
+
+
+def on_stream(text: str) -> str:
+    """Puts kernels that are launched on PyTorch's default stream on that of launch()."""
+    out, place = [], 0
+    while (start := text.find("<<<", place)) >= 0:
+        end = text.find(">>>", start)
+        if end < 0:
+            break
+        parts = split(text[start + 3 : end])
+        if len(parts) == 2:
+            parts.append("0")
+        if len(parts) == 3:
+            parts.append("kb::torch_names::stream()")
+        elif len(parts) == 4 and parts[3] in ("0", "nullptr", "NULL"):
+            parts[3] = "kb::torch_names::stream()"
+        out += [text[place:start], "<<<", ", ".join(parts), ">>>"]
+        place = end + 3
+    return "".join([*out, text[place:]])

@@ -1,0 +1,569 @@
+"""import: kernels of other projects become a run, or are listed with the reason."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kb_report import importing, launch, translate, tree
+from kb_report.cli import main
+from kb_report.model import ReportError
+from kb_report.symbols import Untranslatable
+
+CUDA = """
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+
+__global__ void relu_kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+torch::Tensor relu(torch::Tensor x) {
+  auto y = torch::empty_like(x);
+  relu_kernel<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+  return y;
+}
+"""
+
+
+def module(forward, init="", cuda=CUDA, functions='["relu"]', sizes=None, init_arguments=""):
+    """A source in KernelBench's form."""
+    sizes = (
+        sizes
+        or "batch_size = 16\ndim = 384\n\ndef get_inputs():\n    return [torch.randn(batch_size, dim)]"
+    )
+    return f'''
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+cuda_source = """{cuda}"""
+extension = load_inline(name="e", cpp_sources="torch::Tensor relu(torch::Tensor x);",
+                        cuda_sources=cuda_source, functions={functions})
+
+class ModelNew(nn.Module):
+    def __init__(self{init_arguments}):
+        super(ModelNew, self).__init__()
+        self.extension = extension
+{indented(init, 8)}
+
+    def forward(self, x):
+{indented(forward, 8)}
+
+{sizes}
+'''
+
+
+def indented(text, by):
+    return "\n".join(" " * by + line for line in text.splitlines())
+
+
+def translated(text, task="level1/019_relu", **more):
+    return translate.translate(text, launch.read(task), "a test", **more)
+
+
+def reason(text, task="level1/019_relu"):
+    with pytest.raises(Untranslatable) as caught:
+        translated(text, task)
+    return str(caught.value)
+
+
+def test_a_call_of_the_extension():
+    made = translated(module("return self.extension.relu(x)"))
+    assert "const at::Tensor kb_t0 = ::relu(kb_x0);" in made.source
+    assert "kb_scope.give(kb_t0, kb_y0, kb_numel0);" in made.source
+    assert "#include <kb/torch.h>" in made.source
+    assert "torch/extension.h" not in made.source
+    assert made.notes == []
+
+
+def test_kernels_are_launched_on_the_stream():
+    on = "kb::torch_names::stream()"
+    assert translate.on_stream("k<<<a, b>>>(x)") == f"k<<<a, b, 0, {on}>>>(x)"
+    assert translate.on_stream("k<<<dim3(a, b), c, n>>>(x)") == f"k<<<dim3(a, b), c, n, {on}>>>(x)"
+    assert translate.on_stream("k<int><<<a, b, n, 0>>>()") == f"k<int><<<a, b, n, {on}>>>()"
+    assert translate.on_stream("k<<<a, b, n, mine>>>()") == "k<<<a, b, n, mine>>>()"
+    assert translate.on_stream("x << y; k<<<a") == "x << y; k<<<a"
+
+
+def test_what_is_known_decides_branches():
+    forward = """if not x.is_cuda:
+    return torch.relu(x)
+if x.dtype != torch.float32 or x.dim() != 2 or not torch.cuda.is_available():
+    x = x.float()
+try:
+    y = self.extension.relu(x.contiguous())
+except Exception as e:
+    print(e)
+    y = torch.relu(x)
+return y.view(x.shape)"""
+    made = translated(module(forward))
+    assert "if (" not in made.source.split("void task::launch")[1]
+    assert "view(std::vector<int64_t>{kb_x0.size(0), kb_x0.size(1)})" in made.source
+
+
+def test_what_depends_on_sizes_becomes_a_branch():
+    forward = """if x.size(1) % 4 == 0:
+    return self.extension.relu(x)
+return torch.relu(x)"""
+    made = translated(module(forward))
+    assert "if (((kb_x0.size(1) % 4) == 0)) {" in made.source
+    assert 'kb::torch_names::fail("the source uses torch operators: torch.relu' in made.source
+    assert made.notes == ["only for some sizes: else it uses torch operators: torch.relu"]
+    # At its own sizes it takes the other branch: there is no kernel to judge.
+    forward = forward.replace("== 0", "== 3")
+    assert reason(module(forward)) == "uses torch operators: torch.relu"
+
+
+def test_sizes_by_name_and_constants():
+    source = module(
+        "return self.extension.relu(x, self.slope, self.n * 2)",
+        init="self.slope = slope\nself.n = dim",
+        init_arguments=", slope=0.5",
+        sizes="""batch_size = 16
+dim = 384
+negative_slope = 0.01
+
+def get_inputs():
+    return [torch.randn(batch_size, dim)]
+
+def get_init_inputs():
+    return [negative_slope]""",
+    )
+    made = translated(source, "level1/020_leaky_relu")
+    assert "::relu(kb_x0, s.negative_slope, (s.dim * 2))" in made.source
+
+
+def test_parameters_with_upstreams_values_are_sizes():
+    call = "return self.extension.relu(x, self.alpha, self.batch_size)"
+    init, parameters = (
+        "self.alpha = alpha\nself.batch_size = batch_size",
+        ", alpha=1.0, batch_size=3",
+    )
+    made = translated(module(call, init=init, init_arguments=parameters), "level1/031_elu")
+    # alpha is upstream's 1.0; a batch of 3 is something else than upstream's.
+    assert "::relu(kb_x0, s.alpha, 3)" in made.source
+
+
+def test_inputs_that_are_numbers():
+    sizes = """M, N = 16, 384
+
+def get_inputs():
+    return [torch.randn(M, N), 3.14]"""
+    source = module("return self.extension.relu(x, s)", sizes=sizes)
+    source = source.replace("def forward(self, x)", "def forward(self, x, s)")
+    made = translated(source, "level1/005_matrix_scalar_multiplication")
+    assert "::relu(kb_x0, s.s)" in made.source
+
+
+WEIGHTED = '''
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+class ModelNew(nn.Module):
+    def __init__(self, normalized_shape):
+        super().__init__()
+        {make}
+        self.ops = load_inline(name="n", cpp_sources="", functions=["norm"], cuda_sources="""
+torch::Tensor norm(torch::Tensor x, torch::Tensor w, torch::Tensor b, double eps) {{ return x; }}
+""")
+
+    def forward(self, x):
+        return self.ops.norm(x, {weight}, {bias}, 1e-5)
+
+batch_size, features, dim1, dim2 = 2, 3, 4, 5
+
+def get_inputs():
+    return [torch.rand(batch_size, features, dim1, dim2)]
+
+def get_init_inputs():
+    return [(features, dim1, dim2)]
+'''
+
+
+def test_weights_by_upstreams_names():
+    source = WEIGHTED.format(
+        make="self.ln = nn.LayerNorm(normalized_shape)",
+        weight="self.ln.weight",
+        bias="self.ln.bias",
+    )
+    made = translated(source, "level1/040_layer_norm")
+    assert (
+        "kb_w_ln_weight = kb::torch_names::tensor(kb_weight0, kb_weight_shape0(s))" in made.source
+    )
+    assert "::norm(kb_x0, kb_w_ln_weight, kb_w_ln_bias, 1e-05)" in made.source
+    assert made.notes == []
+
+
+def test_weights_by_their_order():
+    make = """self.weight = nn.Parameter(torch.ones(normalized_shape))
+        self.bias = nn.Parameter(torch.randn(normalized_shape))"""
+    source = WEIGHTED.format(make=make, weight="self.weight", bias="self.bias")
+    made = translated(source, "level1/040_layer_norm")
+    assert "kb_w_ln_weight, kb_w_ln_bias" in made.source
+    assert "weight is upstream's ln.weight, by their order" in made.notes
+    # One too many: no order can be told.
+    more = make + "\n        self.third = nn.Parameter(torch.randn(3))"
+    source = WEIGHTED.format(make=more, weight="self.weight", bias="self.bias")
+    assert "weight is not among those of the task (ln.weight, ln.bias)" in reason(
+        source, "level1/040_layer_norm"
+    )
+
+
+def test_buffers_with_known_values_are_made_anew():
+    make = """self.ln = nn.LayerNorm(normalized_shape)
+        self.register_buffer("mean", torch.zeros(3))"""
+    source = WEIGHTED.format(make=make, weight="self.ln.weight", bias="self.mean")
+    made = translated(source, "level1/040_layer_norm")
+    assert "at::full(std::vector<int64_t>{3}, 0)" in made.source
+
+
+def test_weights_that_init_computes():
+    make = "self.ln = nn.LayerNorm(normalized_shape); self.w = self.ln.weight * 2 - 1"
+    source = WEIGHTED.format(make=make, weight="self.w", bias="self.ln.bias")
+    made = translated(source, "level1/040_layer_norm")
+    assert "kb_t0 = kb::torch_names::compute(kb_w_ln_weight, '*', 2);" in made.source
+    assert "kb_t1 = kb::torch_names::compute(kb_t0, '-', 1);" in made.source
+    source = source.replace("weight * 2 - 1", "weight * self.ln.weight")
+    found = reason(source, "level1/040_layer_norm")
+    assert found == "its weights are not upstream's: a weight that __init__ computes"
+
+
+@pytest.mark.parametrize(
+    ("forward", "wanted"),
+    [
+        ("return torch.relu(x)", "uses torch operators: torch.relu"),
+        ("return x * 2", "uses torch operators: * of tensors"),
+        ("return self.extension.relu(x) + x", "uses torch operators: + of tensors"),
+        ("return self.extension.relu(x[0])", "uses torch operators: a part of a tensor"),
+        ("return self.extension.other(x)", "calls what the extension cannot bind: 'other', which its "
+         "source does not define"),
+        ("return self.extension.relu(x.to(memory_format=torch.channels_last))",
+         "keeps tensors channels-last"),
+        ("return x.clone()", "never calls its extension"),
+        ("with torch.cuda.stream(torch.cuda.Stream()):\n    return self.extension.relu(x)",
+         "uses streams of its own: torch.cuda.stream"),
+        ("while x.size(0) > 3:\n    x = self.extension.relu(x)\nreturn x",
+         "Python that is not understood: a loop whose end depends on sizes"),
+        ("return eval('x')", "Python that is not understood: eval()"),
+        ("raise ValueError('no')", "Python that is not understood: it raises ValueError('no')"),
+        ("import time\nt = time.time()\nreturn self.extension.relu(x)",
+         "chooses a kernel by measuring: time.time"),
+        ("y = 9 ** 99999999\nreturn self.extension.relu(x)", "Python that is not understood: a large power"),
+        ("return self.forward(x)", "Python that is not understood: calls nest too deeply"),
+        ("y = 'a' * 10 ** 12\nreturn self.extension.relu(x)",
+         "Python that is not understood: a text that is repeated"),
+    ],
+)  # fmt: skip
+def test_what_is_not_translated(forward, wanted):
+    assert reason(module(forward)) == wanted
+
+
+def test_operators_in_the_extension():
+    source = module(
+        "return self.extension.relu(x)", cuda=CUDA.replace("return y;", "return y / 2;")
+    )
+    assert reason(source) == "uses torch operators: / of tensors in its C++"
+    fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
+    made = translated(
+        module("return self.extension.relu(x)", cuda=CUDA.replace("return y;", fallback))
+    )
+    assert made.notes == ["only for some sizes: else its C++ calls torch::relu"]
+
+
+def test_a_launch_that_names_grid_and_block():
+    forward = """y = torch.empty_like(x)
+self.extension.relu_kernel(grid=(x.numel() // 256 + 1,), block=(256,),
+                           args=[x.data_ptr(), y.data_ptr(), x.numel()])
+return y"""
+    made = translated(module(forward, functions='["relu_kernel"]'))
+    assert "static_cast<const float*>(kb_x0.data_ptr())" in made.source
+    assert made.notes == ["launches relu_kernel(), which load_inline() does not bind"]
+    without = forward.replace("grid=(x.numel() // 256 + 1,), block=(256,),", "")
+    assert "which is a __global__ function" in reason(module(without, functions='["relu_kernel"]'))
+
+
+def test_several_extensions_and_other_tasks():
+    source = module(
+        "return self.extension.relu(x)",
+        init="self.second = load_inline(name='f', cpp_sources='', cuda_sources='int f;')",
+    )
+    assert reason(source) == "has several extensions: 2"
+    assert reason(
+        module("return self.extension.relu(x)"), "level1/001_square_matrix_multiplication"
+    ) == ("is written for another task: it has 1 inputs, the task 2")
+    assert reason(module("return self.extension.relu(x)"), "level1/040_layer_norm") == (
+        "is written for another task: input 0 has 2 dimensions, that of the task 4"
+    )
+
+
+def test_triton_is_told():
+    assert reason("import triton\n" + module("return self.extension.relu(x)")) == "uses Triton"
+
+
+def test_bad_sources():
+    assert reason("def f(:") == "does not parse as Python: line 1"
+    assert reason("x = 'a\0b'").startswith("does not parse as Python")
+    assert reason("x" * 10_000_000) == "is larger than 1 MB"
+    assert reason("x = " + "(" * 900 + ")" * 900).startswith("does not parse as Python")
+    assert reason("x = 1") == "holds no CUDA"
+    assert reason("x = '__global__'") == "Python that is not understood: there is no class ModelNew"
+    assert reason("x = '__global__' + " + "-" * 5000 + "1").startswith(
+        ("does not parse", "Python that")
+    )
+
+
+def test_nothing_of_the_source_is_run(tmp_path):
+    mark = tmp_path / "ran"
+    forward = f"open({str(mark)!r}, 'w').write('x')\nreturn self.extension.relu(x)"
+    head = f"import os\nos.system('touch {mark}')\n__import__('os').mkdir({str(mark)!r})\n"
+    with pytest.raises(Untranslatable):
+        translated(head + module(forward))
+    translated(module(forward))
+    assert not mark.exists()
+
+
+def test_every_task_can_be_read():
+    for name in tree.tasks():
+        if not name.startswith("level4"):
+            task = launch.read(name)
+            assert task.of("input") and task.of("output"), name
+            assert all(a.shape for a in task.of("input")), name
+
+
+# Runs
+
+
+@pytest.fixture
+def suite(tmp_path):
+    """A source tree with some tasks, and no candidates."""
+    root = tmp_path / "tree"
+    for name in ("level1/019_relu", "level1/020_leaky_relu", "level1/040_layer_norm"):
+        for file in (tree.HEADER, tree.REFERENCE):
+            path = root / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text((tree.PROJECT / name / file).read_text())
+    return root
+
+
+GOOD = module("return self.extension.relu(x)")
+
+
+def imported(suite, form, source, name="m"):
+    return main(["import", form, str(source), name, "--tree", str(suite)])
+
+
+def record(suite, name="m"):
+    return json.loads((suite / "candidates" / name / "import.json").read_text())
+
+
+def test_a_run_folder_of_kernelbench(suite, tmp_path, capsys):
+    source = tmp_path / "runs"
+    source.mkdir()
+    (source / "level_1_problem_19_sample_0_kernel.py").write_text(GOOD)
+    (source / "level_1_problem_19_sample_1_kernel.py").write_text("def f(:")
+    (source / "level_1_problem_20_sample_0_kernel.py").write_text(GOOD)
+    (source / "level_9_problem_19_sample_0_kernel.py").write_text(GOOD)
+    (source / "level_1_problem_40_sample_0_kernel.py").symlink_to("/etc/passwd")
+    (source / "level_1_problem_40_sample_1_kernel.py").write_bytes(b"\xff\xfe")
+    (source / "level_1_problem_40_sample_2_kernel.py").write_text("#" * 10_000_000)
+    (source / "eval_results.json").write_text("{}")
+    assert imported(suite, "kernelbench", source) == 0
+    assert capsys.readouterr().out == (
+        "7 read, 2 translated\n"
+        "not translated:\n"
+        "  2  cannot be read\n"
+        "  1  does not parse as Python\n"
+        "  1  is larger than 1 MB\n"
+        "  1  belongs to no task of this suite\n"
+        "candidates/m: 2 kernels; import.json names every source\n"
+    )
+    run = suite / "candidates/m"
+    assert json.loads((run / "run.json").read_text()) == {
+        "imported": "kernelbench", "headers": ["torch"]
+    }  # fmt: skip
+    files = sorted(p.relative_to(run).as_posix() for p in run.rglob("*.cu"))
+    assert files == ["s0/level1/019_relu.cu", "s0/level1/020_leaky_relu.cu"]
+    rows = {r["source"]: r for r in record(suite)["sources"]}
+    assert rows["level_1_problem_19_sample_1_kernel.py"]["detail"] == "line 1"
+    assert rows["level_1_problem_40_sample_1_kernel.py"]["detail"] == "it is not UTF-8"
+
+
+def test_one_sample_needs_no_folder(suite, tmp_path):
+    source = tmp_path / "runs"
+    source.mkdir()
+    (source / "level_1_problem_19_sample_0_kernel.py").write_text(GOOD)
+    assert imported(suite, "kernelbench", source) == 0
+    assert (suite / "candidates/m/level1/019_relu.cu").is_file()
+
+
+def test_json_of_cuda_l1(suite, tmp_path, capsys):
+    rows = [
+        {"level_id": 1, "task_id": "19", "custom_code": GOOD},
+        {"level_id": 1, "task_id": 19, "custom_code": GOOD},
+        {"level_id": 1, "task_id": 19},
+        {"level_id": "../../x", "task_id": 19, "custom_code": GOOD},
+        {"level_id": 1, "task_id": 20, "custom_code": None},
+        {"level_id": 1, "task_id": 40, "custom_code": "x = '\ud800'"},
+        "a text",
+    ]
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps(rows))
+    assert imported(suite, "cuda-l1", source) == 0
+    assert "7 read, 1 translated" in capsys.readouterr().out
+    reasons = [r.get("reason") for r in record(suite)["sources"]]
+    assert reasons == [
+        None, "is a second kernel for its task and sample", "lacks a column",
+        "belongs to no task of this suite", "has no source", "does not parse as Python",
+        "cannot be read",
+    ]  # fmt: skip
+    assert sorted(p.name for p in suite.iterdir()) == ["candidates", "level1"]
+
+
+def test_lines_of_json_of_which_one_is_bad(suite, tmp_path, capsys):
+    row = json.dumps({"level_id": 1, "task_id": 19, "custom_code": GOOD})
+    source = tmp_path / "a.json"
+    source.write_text(f"{row}\n{row[:-9]}\n")
+    assert imported(suite, "cuda-l1", source) == 0
+    assert "2 read, 1 translated" in capsys.readouterr().out
+    assert record(suite)["sources"][1]["detail"].startswith("no JSON: ")
+
+
+def test_a_folder_of_json_has_a_sample_per_file(suite, tmp_path):
+    source = tmp_path / "all"
+    source.mkdir()
+    for name in ("a100", "h100"):
+        rows = {"1": [{"task_id": 19, "custom_code": GOOD}]}
+        (source / f"{name}.json").write_text(json.dumps(rows))
+    assert imported(suite, "cuda-l1", source) == 0
+    files = sorted(p.as_posix() for p in (suite / "candidates/m").glob("*/level1/*.cu"))
+    assert [f.split("candidates/m/")[1] for f in files] == [
+        "a100/level1/019_relu.cu", "h100/level1/019_relu.cu"
+    ]  # fmt: skip
+
+
+ROBUST = """
+import torch
+import torch.nn as nn
+
+def forward_fn(x: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x)
+
+class Model(nn.Module):
+    def __init__(self, dim: int = 384):
+        super().__init__()
+
+    def forward(self, x, fn=forward_fn):
+        return fn(x)
+
+def get_inputs(batch_size: int = 16, dim: int = 384):
+    return [torch.randn(batch_size, dim)]
+"""
+
+
+def test_folders_of_robust_kbench(suite, tmp_path, capsys):
+    task = tmp_path / "rk/tasks/kernelbench/level_1/task_19"
+    (task / "k1").mkdir(parents=True)
+    (task / "func_forward.py").write_text(ROBUST)
+    binding = 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &relu); }'
+    (task / "k1/forward.cu").write_text(CUDA + binding)
+    (task / "k1/backward.cu").write_text(CUDA)
+    (tmp_path / "rk/llama").mkdir()
+    (tmp_path / "rk/llama/forward.cu").write_text(CUDA)
+    assert imported(suite, "robust-kbench", tmp_path / "rk") == 0
+    assert "3 read, 1 translated" in capsys.readouterr().out
+    assert "::relu(kb_x0)" in next((suite / "candidates/m").rglob("019_relu.cu")).read_text()
+
+
+def test_pairs_of_kernelbook(suite, tmp_path, capsys):
+    code = """import torch.nn as nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+    def forward(self, x):
+        return self.act(x)
+"""
+    rows = [
+        {"entry_point": "Net", "pytorch_code": code, "triton_code": "import triton"},
+        {"entry_point": "Net", "pytorch_code": code.replace("ReLU", "Hardswish")},
+        {"entry_point": "Net", "pytorch_code": "def f(:"},
+        {"entry_point": "Net"},
+    ]
+    source = tmp_path / "book.json"
+    source.write_text(json.dumps(rows))
+    assert imported(suite, "kernelbook", source) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("4 read, 1 with the operators of a task\n")
+    assert "  2  holds Triton and no CUDA\n" in out
+    assert record(suite)["sources"][0]["tasks"] == ["level1/019_relu"]
+    assert not list((suite / "candidates/m").rglob("*.cu"))
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "seed", "level1", "x" * 65, ".hidden"])
+def test_names_that_are_none(suite, tmp_path, capsys, name):
+    assert main(["import", "cuda-l1", str(tmp_path), name, "--tree", str(suite)]) == 2
+    assert "is no name for a run" in capsys.readouterr().err
+    assert not (suite / "candidates").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "a.json is no JSON"),
+        (b"", "a.json is no JSON"),
+        (b"\xff", "a.json is not UTF-8"),
+        (b"[" * 100_000, "a.json is no JSON"),
+        (b"[]", "holds nothing in the form of cuda-l1"),
+    ],
+)
+def test_sources_that_are_none(suite, tmp_path, capsys, content, message):
+    source = tmp_path / "a.json"
+    source.write_bytes(content)
+    assert imported(suite, "cuda-l1", source) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not list(suite.glob("candidates/*"))
+
+
+def test_a_run_that_exists_is_left_alone(suite, tmp_path, capsys):
+    kept = suite / "candidates/m/mine.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps([{"level_id": 1, "task_id": 19, "custom_code": GOOD}]))
+    assert imported(suite, "cuda-l1", source) == 2
+    assert "candidates/m exists: choose another name" in capsys.readouterr().err
+    assert kept.read_text() == "mine"
+    assert imported(suite, "cuda-l1", tmp_path / "none.json", "n") == 2
+
+
+def test_a_full_disk_leaves_nothing(suite, tmp_path, monkeypatch):
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps([{"level_id": 1, "task_id": 19, "custom_code": GOOD}]))
+    real = importing.write.write_atomic
+
+    def full(path, *more, **options):
+        if path.suffix == ".cu":
+            raise OSError(28, "No space left on device")
+        real(path, *more, **options)
+
+    monkeypatch.setattr(importing.write, "write_atomic", full)
+    with pytest.raises(ReportError, match="No space left on device"):
+        importing.run("cuda-l1", source, "m", suite)
+    assert list((suite / "candidates").iterdir()) == []
+
+
+def test_the_tool(suite, tmp_path):
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps([{"level_id": 1, "task_id": 19, "custom_code": GOOD}]))
+    done = subprocess.run(
+        [tree.PROJECT / "tools/import", "cuda-l1", source, "m", "--tree", suite],
+        env={"PATH": "/usr/bin:/bin", "KB_PYTHON": sys.executable},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1 read, 1 translated\n")
