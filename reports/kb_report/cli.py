@@ -25,6 +25,7 @@ from kb_report import (
     model,
     overview,
     page,
+    pending,
     prompt,
     rollup,
     screenshot,
@@ -97,6 +98,11 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     _add_baseline(p)
     p.set_defaults(run=_rollup)
+
+    p = commands.add_parser("pending", help="list the kernels of a run that are still to be judged")
+    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
+    p.add_argument("run_name", metavar="RUN[/SAMPLE]")
+    p.set_defaults(run=_pending)
 
     p = commands.add_parser("compare", help="compare runs with runs, or GPUs with GPUs")
     p.add_argument(
@@ -262,6 +268,19 @@ def _rollup(args: argparse.Namespace) -> int:
     suite.narrow(args.runs, args.tasks)
     upstream.add_baselines(suite, args.baseline)
     return publish(suite, args.out or args.build_dir / "reports")
+
+
+def _pending(args: argparse.Namespace) -> int:
+    """Names on standard output, for tools/judge; the sentence for people on standard error."""
+    run, _, sample = args.run_name.partition("/")
+    suite = load.load_build_dir(args.build_dir)
+    records = pending.records_of(suite, run, sample or None)
+    for record in records:
+        if pending.is_pending(record):
+            print(record["name"])
+    sys.stdout.flush()
+    print(pending.summary(records), file=sys.stderr)
+    return model.OK
 
 
 def _merge(args: argparse.Namespace) -> int:
