@@ -9,9 +9,7 @@ from kb_report.model import JUDGED, ReportError, Suite
 
 def records_of(suite: Suite, run: str, sample: str | None) -> list[dict[str, Any]]:
     """The candidates of a run, or of one of its samples. Raises ReportError if there are none."""
-    found = [
-        c for c in suite.candidates if c["run"] == run and sample in (None, c["sample"])
-    ]
+    found = [c for c in suite.candidates if c["run"] == run and sample in (None, c["sample"])]
     if not found:
         name = run if sample is None else f"{run}/{sample}"
         there = ", ".join(suite.runs())
