@@ -62,6 +62,10 @@ kb_build_run() {
   local log=$build/judge.build.log
   NINJA_STATUS='[%f/%t] ' kb_follow "$log" kb_build_line cmake --build "$build" --target "kb_run.${run/\//.}" && return
   kb_status ''
+  if [ -e "$build/refused/${run%%/*}.txt" ]; then
+    cat "$build/refused/${run%%/*}.txt" >&2
+    fail "no kernel of candidates/${run%%/*} is judged until this is corrected"
+  fi
   if grep -q 'unknown target' "$log"; then
     fail "no kernel of candidates/$run is configured in build/$preset: are its files at levelN/NNN_slug.cu, and do" \
       "KB_RUNS and KB_TASKS (cmake --preset $preset -DKB_RUNS='*' -DKB_TASKS='*') name them?"

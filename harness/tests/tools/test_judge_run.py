@@ -107,6 +107,20 @@ def test_a_build_that_fails_says_why_and_judges_nothing(checkout: Checkout) -> N
     assert "no kernel of candidates/examples is configured in build/" in done.stderr
 
 
+def test_a_run_that_is_refused_says_why(checkout: Checkout) -> None:
+    checkout.say("cmake", "echo \"ninja: error: unknown target 'kb_run.examples.s0'\"; exit 1")
+    (checkout.root / "candidates/examples/s0").mkdir()
+    about = checkout.build / "refused/examples.txt"
+    about.parent.mkdir()
+    about.write_text("candidates/examples/x.cu is not where a candidate belongs\n")
+    for run in ("examples", "examples/s0"):
+        done = checkout.judge(PRESET, run)
+        assert (done.returncode, done.stdout) == (2, "")
+        first, last = done.stderr.splitlines()
+        assert first == about.read_text().strip()
+        assert last.startswith("judge: no kernel of candidates/examples is judged until")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
