@@ -24,7 +24,7 @@ endfunction()
 # The target kb_suite: what judging needs, without the project's own tests.
 function(kb_add_suite)
   add_custom_target(kb_suite)
-  add_dependencies(kb_suite kb_env kb_check_build kb_judge_kernel kb_runner kb_toolchain)
+  add_dependencies(kb_suite kb_env kb_check_build kb_generate kb_judge_kernel kb_runner kb_toolchain)
   if(KB_BACKEND STREQUAL cuda)
     add_dependencies(kb_suite kb_peaks)
   endif()
