@@ -34,6 +34,10 @@ def test_what_a_table_would_not_count_is_pending(tmp_path, capsys):
     assert said == "2 of 9 pass, 1 of 9 does not compile, 5 of 9 are not judged\n"
     assert pending(root, "m/s1", capsys)[1:] == ([], "1 of 1 pass\n")
 
+    assert main(["verdicts", "--build-dir", str(root), "m/s0"]) == 0
+    fresh = {timed["name"]: "pass", broken["name"]: "compile_error", wrong["name"]: "incorrect"}
+    assert dict(line.split() for line in capsys.readouterr().out.splitlines()) == fresh
+
 
 def test_a_run_that_is_not_configured_is_named(tmp_path, capsys):
     build = BuildDir(tmp_path / "cpu", backend="cpu")
