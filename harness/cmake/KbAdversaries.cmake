@@ -37,7 +37,7 @@ function(kb_add_adversary kind file)
     message(FATAL_ERROR "${mistake}")
   endif()
   cmake_path(GET file STEM short)
-  kb_add_candidate(HIDDEN RUN adversaries SAMPLE ${short} LEVEL ${level} TASK ${slug} SOURCE ${file})
+  kb_add_candidate(HIDDEN KB_HIDDEN_CANDIDATES RUN adversaries SAMPLE ${short} LEVEL ${level} TASK ${slug} SOURCE ${file})
   set(name adversaries.${short}.level${level}.${slug})
   set(test kb.${kind}.${short})
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE}

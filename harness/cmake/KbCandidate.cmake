@@ -1,9 +1,10 @@
 # Candidates: one .cu becomes one module and three chained tests.
 
 # kb_add_candidate(RUN <run> [SAMPLE <sample>] LEVEL <n> TASK <slug> SOURCE <path below the source dir>
-#   [HIDDEN]): HIDDEN candidates test the judge: no tests of their own, no place in manifest.json.
+#   [HIDDEN <global property>]): HIDDEN candidates are of no run: no tests of their own, no place in manifest.json; the
+#   property lists them.
 function(kb_add_candidate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "HIDDEN" "RUN;SAMPLE;LEVEL;TASK;SOURCE" "")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "RUN;SAMPLE;LEVEL;TASK;SOURCE;HIDDEN" "")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kb_add_candidate: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -26,7 +27,7 @@ function(kb_add_candidate)
   set(results results)
   if(arg_HIDDEN)
     set(results hidden)
-    set_property(GLOBAL APPEND PROPERTY KB_HIDDEN_CANDIDATES ${name})
+    set_property(GLOBAL APPEND PROPERTY ${arg_HIDDEN} ${name})
   else()
     set(labels level${arg_LEVEL} ${arg_RUN} ${run})
     if(arg_RUN STREQUAL examples)

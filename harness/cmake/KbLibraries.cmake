@@ -7,11 +7,25 @@ function(kb_run_library run out)
   if(missing)
     set(library none)
   endif()
-  if(NOT library MATCHES "^(none|cublas|cudnn)$")
-    message(FATAL_ERROR "candidates/${run}/run.json declares the library '${library}'. "
-      "It must be none, cublas or cudnn (which includes cuBLAS).")
-  endif()
   set(${out} ${library} PARENT_SCOPE)
+endfunction()
+
+# Sets <out> to what is wrong with the library that a run.json declares, or to "".
+function(kb_check_library out place facts)
+  set(${out} "" PARENT_SCOPE)
+  string(JSON library ERROR_VARIABLE missing GET "${facts}" library)
+  if(missing)
+    return()
+  elseif(NOT library MATCHES "^(none|cublas|cudnn)$")
+    set(${out} "${place} declares the library '${library}'. It must be none, cublas or cudnn (which includes cuBLAS)."
+      PARENT_SCOPE)
+  elseif(library STREQUAL cudnn AND KB_BACKEND STREQUAL cuda)
+    kb_look_for_cudnn(found)
+    if(NOT found)
+      set(${out} "${place} declares the library cudnn, but cudnn.h and libcudnn.so are not found: install cuDNN, or \
+set KB_CUDNN_INCLUDE and KB_CUDNN_LIBRARY." PARENT_SCOPE)
+    endif()
+  endif()
 endfunction()
 
 # Headers and libraries for a candidate. Without a GPU there are none: cu2cpp refuses their calls by name.
@@ -45,16 +59,24 @@ function(kb_find_cudnn)
   if(TARGET kb_cudnn)
     return()
   endif()
-  set(wheel ${KB_TORCH_ROOT}/../nvidia/cudnn)
-  find_path(KB_CUDNN_INCLUDE cudnn.h HINTS ${wheel}/include)
-  find_library(KB_CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${wheel}/lib)
-  if(NOT KB_CUDNN_INCLUDE OR NOT KB_CUDNN_LIBRARY)
-    message(FATAL_ERROR "A run declares the library cudnn, but cudnn.h and libcudnn.so are not found: "
-      "install cuDNN, or set KB_CUDNN_INCLUDE and KB_CUDNN_LIBRARY.")
-  endif()
+  kb_look_for_cudnn(found)  # kb_check_library() refuses runs that need what is not there
   cmake_path(GET KB_CUDNN_LIBRARY PARENT_PATH folder)
   file(GLOB parts ${folder}/libcudnn_*.so.9)
   add_library(kb_cudnn SHARED IMPORTED GLOBAL)
   set_target_properties(kb_cudnn PROPERTIES IMPORTED_LOCATION ${KB_CUDNN_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${KB_CUDNN_INCLUDE} KB_PARTS "${parts}")
+endfunction()
+
+# Sets <out> to whether cuDNN is here. Without a GPU nobody needs it, and nobody looks.
+function(kb_look_for_cudnn out)
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT KB_BACKEND STREQUAL cuda)
+    return()
+  endif()
+  set(wheel ${KB_TORCH_ROOT}/../nvidia/cudnn)
+  find_path(KB_CUDNN_INCLUDE cudnn.h HINTS ${wheel}/include)
+  find_library(KB_CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${wheel}/lib)
+  if(KB_CUDNN_INCLUDE AND KB_CUDNN_LIBRARY)
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
 endfunction()

@@ -1,6 +1,7 @@
 # Runs: candidates/<run>/[<sample>/]levelN/NNN_slug.cu, found by their place in the tree.
 
-# kb_add_runs(): one candidate per file; files that cannot be one fail the configure step, each with its remedy.
+# kb_add_runs(): one candidate per file. A file that cannot be one, or a wrong run.json, stops its run and no other: none
+# of its kernels is configured, and what would build or judge it says what is wrong and what to do.
 function(kb_add_runs)
   set(root ${PROJECT_SOURCE_DIR}/candidates)
   foreach(run IN LISTS KB_RUNS)
@@ -12,15 +13,53 @@ function(kb_add_runs)
     endif()
     list(APPEND files ${found} ${folders})
   endforeach()
+  # In a list an open bracket would hold all that follows together; no file has the name that is left.
+  string(REGEX REPLACE "[][]" "?" files "${files}")
   list(REMOVE_DUPLICATES files)
   foreach(file IN LISTS files)
-    kb_add_run_file(${root} "${file}")
+    kb_sort_run_file(${root} "${file}")
+  endforeach()
+  get_property(runs GLOBAL PROPERTY KB_FOUND_RUNS)
+  list(REMOVE_DUPLICATES runs)
+  file(REMOVE_RECURSE ${PROJECT_BINARY_DIR}/refused)
+  foreach(run IN LISTS runs)
+    kb_add_run(${run})
   endforeach()
 endfunction()
 
-# One entry below candidates/: a candidate, or something to pass over, or a mistake. All mistakes are told before
-# configuring ends.
-function(kb_add_run_file root file)
+# Adds a run with all its candidates, or refuses it.
+function(kb_add_run run)
+  get_property(mistakes GLOBAL PROPERTY KB_MISTAKES_${run})
+  get_property(kernels GLOBAL PROPERTY KB_KERNELS_${run})
+  if(kernels AND NOT mistakes)
+    kb_check_facts(mistakes ${run})
+  endif()
+  if(mistakes)
+    kb_refuse_run(${run} "${mistakes}")
+    return()
+  endif()
+  foreach(file IN LISTS kernels)
+    string(REGEX MATCH "^[^/]+/(([^/]+)/)?level([1-4])/([^/]+)\\.cu$" _ "${file}")
+    kb_add_candidate(RUN ${run} SAMPLE "${CMAKE_MATCH_2}" LEVEL ${CMAKE_MATCH_3} TASK ${CMAKE_MATCH_4}
+      SOURCE candidates/${file})
+  endforeach()
+endfunction()
+
+# All mistakes of a run are told here, and again by the target kb_run.<run> and the test <run>.files, which fail.
+function(kb_refuse_run run mistakes)
+  set(about ${PROJECT_BINARY_DIR}/refused/${run}.txt)
+  string(REGEX REPLACE "\n$" "" lines "${mistakes}")
+  message(WARNING "${lines}\nNo kernel of this run is configured; other runs are.")
+  file(WRITE ${about} "${mistakes}")
+  set(tell ${CMAKE_COMMAND} -D ABOUT=${about} -P ${PROJECT_SOURCE_DIR}/harness/cmake/TellMistakes.cmake)
+  add_custom_target(kb_run.${run} COMMAND ${tell})
+  add_test(NAME ${run}.files COMMAND ${tell})
+  set_tests_properties(${run}.files PROPERTIES LABELS ${run})
+endfunction()
+
+# One entry below candidates/: a kernel of its run (property KB_KERNELS_<run>), or something to pass over, or a mistake
+# (KB_MISTAKES_<run>).
+function(kb_sort_run_file root file)
   set(place "candidates/${file}")
   get_filename_component(name "${file}" NAME)
   if(name MATCHES "^\\.|~$|^#")
@@ -63,11 +102,16 @@ put the file in its place.")
       kb_check_shape(mistake "${place}" "${run}" "${sample}")
     endif()
   endif()
+  # A name that no run may have becomes one that targets and tests may.
+  string(REGEX REPLACE "/.*" "" run "${file}")
+  string(REGEX REPLACE "[^A-Za-z0-9_-]" "_" run "${run}")
+  set_property(GLOBAL APPEND PROPERTY KB_FOUND_RUNS ${run})
   if(mistake)
-    message(SEND_ERROR "${mistake}")
-    return()
+    # As text, not as a list: a sentence may hold semicolons.
+    set_property(GLOBAL APPEND_STRING PROPERTY KB_MISTAKES_${run} "${mistake}\n")
+  else()
+    set_property(GLOBAL APPEND PROPERTY KB_KERNELS_${run} ${file})
   endif()
-  kb_add_candidate(RUN ${run} SAMPLE ${sample} LEVEL ${level} TASK ${slug} SOURCE ${place})
 endfunction()
 
 # The checks set <out> to what is wrong and what to do about it, or leave it as it is.
@@ -148,8 +192,32 @@ task may stand there twice: move its levelN/ into a sample folder, too." PARENT_
   set_property(GLOBAL PROPERTY KB_SHAPE_${run} ${shape})
 endfunction()
 
-# kb_run_facts(<run> <out>): the JSON object in the run's run.json, {} without one; read once. The run seed has none:
-# its kernels lie beside the tasks.
+# Sets <out> to what is wrong with the run's run.json.
+function(kb_check_facts out run)
+  set(place candidates/${run}/run.json)
+  kb_run_facts(${run} facts)
+  set(${out} "" PARENT_SCOPE)
+  string(JSON kind ERROR_VARIABLE broken TYPE "{\"run\": ${facts}}" run)
+  if(NOT kind STREQUAL OBJECT)
+    set(${out} "${place} must be one JSON object, such as {\"model\": \"name\"}: correct or remove it. ${broken}"
+      PARENT_SCOPE)
+    return()
+  endif()
+  string(JSON samples ERROR_VARIABLE absent GET "${facts}" samples_are)
+  if(NOT absent AND NOT samples STREQUAL turns)
+    set(${out} "${place} says that samples_are '${samples}': say \"turns\", or nothing for independent draws."
+      PARENT_SCOPE)
+    return()
+  endif()
+  kb_check_library(mistake "${place}" "${facts}")
+  if(NOT mistake)
+    kb_check_headers(mistake "${place}" "${facts}")
+  endif()
+  set(${out} "${mistake}" PARENT_SCOPE)
+endfunction()
+
+# kb_run_facts(<run> <out>): the text of the run's run.json, {} without one; read once. kb_check_facts() knows whether it
+# is right. The run seed has none: its kernels lie beside the tasks.
 function(kb_run_facts run out)
   get_property(facts GLOBAL PROPERTY KB_FACTS_${run})
   if("${facts}" STREQUAL "")
@@ -161,16 +229,6 @@ function(kb_run_facts run out)
     if(EXISTS ${about})
       file(READ ${about} facts)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${about})
-    endif()
-    string(JSON kind ERROR_VARIABLE broken TYPE "{\"run\": ${facts}}" run)
-    if(NOT kind STREQUAL OBJECT)
-      message(FATAL_ERROR "candidates/${run}/run.json must be one JSON object, such as "
-        "{\"model\": \"name\"}: correct or remove it. ${broken}")
-    endif()
-    string(JSON samples ERROR_VARIABLE absent GET "${facts}" samples_are)
-    if(NOT absent AND NOT samples STREQUAL turns)
-      message(FATAL_ERROR "candidates/${run}/run.json says that samples_are '${samples}': say \"turns\", or nothing for "
-        "independent draws.")
     endif()
     set_property(GLOBAL PROPERTY KB_FACTS_${run} "${facts}")
   endif()

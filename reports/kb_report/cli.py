@@ -27,6 +27,7 @@ from kb_report import (
     model,
     overview,
     page,
+    pending,
     prompt,
     rollup,
     screenshot,
@@ -101,6 +102,16 @@ def _parser() -> argparse.ArgumentParser:
     _add_baseline(p)
     p.set_defaults(run=_rollup)
 
+    p = commands.add_parser("pending", help="list the kernels of a run that are still to be judged")
+    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
+    p.add_argument("run_name", metavar="RUN[/SAMPLE]")
+    p.set_defaults(run=_pending)
+
+    p = commands.add_parser("verdicts", help="list the fresh verdicts of a run's kernels")
+    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
+    p.add_argument("run_name", metavar="RUN[/SAMPLE]")
+    p.set_defaults(run=_verdicts)
+
     p = commands.add_parser("compare", help="compare runs with runs, or GPUs with GPUs")
     p.add_argument(
         "sides", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
@@ -168,8 +179,11 @@ def _parser() -> argparse.ArgumentParser:
         "--templates", type=Path, metavar="DIR",
         help="templates that replace those of reports/templates/prompt with the same names",
     )  # fmt: skip
-    p.add_argument("--all", action="store_true", help="every task; needs --format jsonl")
-    p.add_argument("--format", choices=("text", "jsonl"), default="text", help="%(default)s")
+    p.add_argument("--all", action="store_true", help="every task; needs --format jsonl or files")
+    p.add_argument(
+        "--format", choices=("text", "jsonl", "files"), default="text",
+        help="%(default)s; files: of --all, one for each task in the folder --out",
+    )  # fmt: skip
     p.add_argument("--out", type=Path, metavar="FILE", help="write there instead of printing")
     p.set_defaults(run=_prompt)
 
@@ -279,6 +293,29 @@ def _rollup(args: argparse.Namespace) -> int:
     return publish(suite, args.out or args.build_dir / "reports")
 
 
+def _verdicts(args: argparse.Namespace) -> int:
+    """Fresh verdicts alone, one per line after the name, for tools/refine."""
+    run, _, sample = args.run_name.partition("/")
+    suite = load.load_build_dir(args.build_dir)
+    for record in pending.records_of(suite, run, sample or None):
+        if not pending.is_pending(record):
+            print(record["name"], record["result"]["verdict"])
+    return model.OK
+
+
+def _pending(args: argparse.Namespace) -> int:
+    """Names on standard output, for tools/judge; the sentence for people on standard error."""
+    run, _, sample = args.run_name.partition("/")
+    suite = load.load_build_dir(args.build_dir)
+    records = pending.records_of(suite, run, sample or None)
+    for record in records:
+        if pending.is_pending(record):
+            print(record["name"])
+    sys.stdout.flush()
+    print(pending.summary(records), file=sys.stderr)
+    return model.OK
+
+
 def _merge(args: argparse.Namespace) -> int:
     suites, problems = merge.read_suites(args.inputs)
     merged = merge.merge(list(suites.values()), list(suites), args.allow_mixed)
@@ -320,8 +357,10 @@ def _prompt(args: argparse.Namespace) -> int:
     """Make everything first, then print it, so that an error leaves nothing half."""
     if (args.task is None) != args.all:
         raise ReportError("name one task as levelN/NNN_slug, or give --all instead")
-    if args.all and args.format != "jsonl":
-        raise ReportError("--all gives many prompts: add --format jsonl")
+    if args.all and args.format == "text":
+        raise ReportError("--all gives many prompts: add --format jsonl or --format files")
+    if args.format == "files" and not (args.all and args.out):
+        raise ReportError("--format files needs --all, and the folder for them: --out DIR")
     choices = prompt.Choices(
         args.style, args.contract, args.library, args.gpu, args.results, args.templates
     )
@@ -330,7 +369,12 @@ def _prompt(args: argparse.Namespace) -> int:
     else:
         rows, left_out = [prompt.make(args.task, choices)], []
     text = rows[0]["prompt"] if args.format == "text" else prompt.json_lines(rows)
-    if args.out:
+    if args.format == "files":
+        for row in rows:
+            path = args.out / f"{row['task'].replace('/', '.')}.md"
+            write.write_atomic(path, row["prompt"], durable=False)
+        print(f"{len(rows)} prompt(s) in {args.out}")
+    elif args.out:
         write.write_atomic(args.out, text)
         print(f"{len(rows)} prompt(s) in {args.out}")
     else:

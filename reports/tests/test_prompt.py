@@ -292,6 +292,8 @@ def test_a_folder_without_templates_is_told(tmp_path, capsys):
         ((), "--all"),
         ((RELU, "--all", "--format", "jsonl"), "--all"),
         (("--all",), "jsonl"),
+        (("--all", "--format", "files"), "--out DIR"),
+        ((RELU, "--format", "files", "--out", "x"), "--all"),
         (("level1/019_rely",), RELU),
         (("level2/019_relu",), RELU),
         (("019_relu",), "levelN/NNN_slug"),
@@ -321,6 +323,13 @@ def test_a_prompt_is_written_to_a_file(tmp_path, capsys):
     assert str(tmp_path) in shown(capsys, RELU, "--out", tmp_path / "a/relu.md")
     assert (tmp_path / "a/relu.md").read_text() == text
     refused(capsys, "cannot write", RELU, "--out", tmp_path)
+
+
+def test_all_prompts_are_written_to_files(tmp_path, capsys):
+    shown(capsys, "--all", "--format", "files", "--out", tmp_path / "prompts")
+    names = sorted(p.name for p in (tmp_path / "prompts").iterdir())
+    assert names == sorted(f"{task.replace('/', '.')}.md" for task in tree.tasks())
+    assert (tmp_path / "prompts/level1.019_relu.md").read_text() == shown(capsys, RELU)
 
 
 def test_without_jinja2_there_is_no_prompt(capsys, monkeypatch):

@@ -10,6 +10,22 @@ from conftest import Tree, error_of
 RELU = "level1/019_relu.cu"
 
 
+def refused(tree: Tree, *messages: str, run: str = "m") -> None:
+    """Configuring refuses the run, with these words and wherever it is asked for; no other one."""
+    tree.add("another/" + RELU)
+    done = tree.configure()
+    assert done.returncode == 0, done.stderr
+    for message in messages:
+        assert message in error_of(done)
+    manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
+    assert {c["run"] for c in manifest["candidates"]} == {"seed", "another"}
+    said = (tree.root / f"build/cpu/refused/{run}.txt").read_text()
+    assert all(message in said for message in messages)
+    ctest = tree.run(["ctest", "--test-dir", "build/cpu", "-R", rf"^{run}\.", "-V"])
+    assert ctest.returncode != 0
+    assert messages[0] in " ".join(re.sub("(?m)^[0-9]+: ", "", ctest.stdout).split())
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [
@@ -42,19 +58,14 @@ RELU = "level1/019_relu.cu"
 )
 def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: str) -> None:
     tree.add(path)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert message in error_of(done)
+    refused(tree, message, run=re.sub("[^A-Za-z0-9_-]", "_", re.split("[/;]", path)[0]))
 
 
 def test_all_mistakes_are_told_at_once(tree: Tree) -> None:
     for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu", "my.model/" + RELU):
         tree.add(path)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert "matches no task of level 1" in error_of(done)
-    assert "matches no task of level 4" in error_of(done)
-    assert "'my.model' is no name for a run or sample" in error_of(done)
+    refused(tree, "matches no task of level 1", "matches no task of level 4")
+    refused(tree, "'my.model' is no name for a run or sample", run="my_model")
 
 
 def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
@@ -68,9 +79,7 @@ def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
 def test_a_task_twice_in_a_run_stops(tree: Tree) -> None:
     tree.add("m/" + RELU)
     tree.add("m/s0/" + RELU)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert "a task may stand there twice: move its levelN/ into a sample folder" in error_of(done)
+    refused(tree, "a task may stand there twice: move its levelN/ into a sample folder")
 
 
 @pytest.mark.parametrize("linked", ["m/" + RELU, "m/run.json", "m", "m/s0", "m/s0/level1"])
@@ -80,28 +89,21 @@ def test_links_are_refused(tree: Tree, linked: str) -> None:
     link = tree.root / "candidates" / linked
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(target)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert f"candidates/{linked} is a symbolic link." in error_of(done)
-    assert "put a copy in its place" in error_of(done)
+    refused(tree, f"candidates/{linked} is a symbolic link.", "put a copy in its place")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '"model"', "{'model': 1}"])
 def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     tree.add("m/" + RELU)
     tree.add("m/run.json", text)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert "candidates/m/run.json must be one JSON object" in error_of(done)
+    refused(tree, "candidates/m/run.json must be one JSON object")
 
 
 @pytest.mark.parametrize("said", ["turn", "Turns", "draws"])
 def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
     tree.add("m/s0/" + RELU)
     about = tree.add("m/run.json", json.dumps({"samples_are": said}))
-    done = tree.configure()
-    assert done.returncode != 0
-    assert f"m/run.json says that samples_are '{said}': say \"turns\"" in error_of(done)
+    refused(tree, f"m/run.json says that samples_are '{said}': say \"turns\"")
     about.write_text('{"samples_are": "turns"}')
     assert tree.configure().returncode == 0
 
@@ -109,10 +111,11 @@ def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
 def test_an_unknown_library_is_named(tree: Tree) -> None:
     tree.add("m/run.json", '{"library": "cutlass"}')
     tree.add("m/" + RELU)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert "candidates/m/run.json declares the library 'cutlass'" in error_of(done)
-    assert "must be none, cublas or cudnn" in error_of(done)
+    refused(
+        tree,
+        "candidates/m/run.json declares the library 'cutlass'",
+        "must be none, cublas or cudnn",
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,9 +133,7 @@ def test_an_unknown_library_is_named(tree: Tree) -> None:
 def test_unknown_headers_are_named(tree: Tree, headers: str, message: str) -> None:
     tree.add("m/run.json", f'{{"headers": {headers}}}')
     tree.add("m/" + RELU)
-    done = tree.configure()
-    assert done.returncode != 0
-    assert message in error_of(done)
+    refused(tree, message)
 
 
 def test_declared_headers_are_recorded(tree: Tree) -> None:
@@ -208,6 +209,62 @@ def test_runs_can_be_chosen(tree: Tree) -> None:
     assert done.returncode == 0, done.stderr
     manifest = json.loads((tree.root / "build/other/manifest.json").read_text())
     assert {c["run"] for c in manifest["candidates"]} == {"seed", "a2"}
+
+
+def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
+    """And all of what is only not chosen, or refused for now."""
+    build = tree.root / "build/gone"
+    task = "level3/001_leaving"
+    for name in ("task.h", "reference.cpp", "candidate.cu"):
+        (tree.root / task).mkdir(exist_ok=True)
+        (tree.root / task / name).write_text("\n")
+
+    def of(run: str, level: str, slug: str, folder: str) -> list[str]:
+        """What building and judging leaves of one kernel."""
+        return [
+            f"modules/{folder}/{level}.{slug}.so",
+            f"CMakeFiles/{run}.{level}.{slug}.dir/x.cu.o.build.json",
+            *(f"results/{folder}/{level}/{slug}.{x}" for x in ("json", "bench.json", "test.log")),
+        ]
+
+    going = [
+        *(f"bin/level3.001_leaving.{x}" for x in ("test", "bench")),
+        *(f"CMakeFiles/level3.001_leaving.{x}/y.o" for x in ("dir", "test.dir", "bench.dir")),
+        "lib/tasks/level3.001_leaving.so",
+        "validity/level3.001_leaving.json",
+        *of("seed", "level3", "001_leaving", "seed"),
+        *of("m.s1", "level3", "001_leaving", "m/s1"),
+        *of("n", "level1", "019_relu", "n"),
+        "runs/n/index.html",
+    ]
+    staying = [
+        "bin/level1.023_softmax.test",
+        "lib/tasks/level1.019_relu.so",
+        "CMakeFiles/level1.019_relu.dir/y.o",
+        "runs/m/index.html",
+        "modules/adversaries/x/level1.019_relu.so",
+        *of("seed", "level1", "019_relu", "seed"),
+        *of("m.s1", "level1", "019_relu", "m/s1"),
+        *of("wrong", "level1", "019_relu", "wrong"),
+    ]
+    tree.add("m/s1/" + RELU)
+    tree.add(f"m/s1/{task}.cu")
+    tree.add("wrong/" + RELU)
+    tree.add("n/" + RELU)
+    assert tree.configure(build="gone").returncode == 0
+    for name in going + staying:
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_text("{}")
+
+    shutil.rmtree(tree.root / task)
+    shutil.rmtree(tree.root / "candidates/n")
+    (tree.root / f"candidates/m/s1/{task}.cu").unlink()
+    tree.add("wrong/stray.cu")
+    done = tree.configure("-DKB_TASKS=level1/023*", build="gone")
+    assert done.returncode == 0, done.stderr
+    assert not [name for name in going if (build / name).exists()]
+    assert [name for name in staying if (build / name).exists()] == staying
+    assert not (build / "modules/n").exists() and not (build / "results/n").exists()
 
 
 def test_tasks_can_be_chosen(tree: Tree) -> None:

@@ -165,6 +165,14 @@ def test_the_readme_says_where_every_folder_of_the_harness_is() -> None:
     assert not {p.name for p in (SOURCE_DIR / "harness").iterdir() if p.is_dir()} - listed
 
 
+def test_presets_run_tests_side_by_side() -> None:
+    """All of them: those of GPUs, too, whose tests hold a GPU each."""
+    presets = json.loads((SOURCE_DIR / "CMakePresets.json").read_text())["testPresets"]
+    base = {p["name"]: p for p in presets}["base"]
+    assert base["execution"]["jobs"] > 1
+    assert all(p["inherits"] == "base" for p in presets if p is not base)
+
+
 def test_quickstart_knows_only_presets_that_exist() -> None:
     presets = json.loads((SOURCE_DIR / "CMakePresets.json").read_text())
     chosen = set(

@@ -1,0 +1,27 @@
+# Kernels that lie anywhere: how to compile one is asked of targets that are configured like candidates and never built.
+
+# kb_add_patterns(): one such target for everything that a run may declare, and kernel_patterns.json that lists them.
+function(kb_add_patterns)
+  foreach(level IN ITEMS 1 2 3 4)
+    get_property(slugs GLOBAL PROPERTY KB_TASKS_${level})
+    if(slugs)
+      list(GET slugs 0 slug)
+      set(of ${level})  # foreach() forgets its own variable
+      break()
+    endif()
+  endforeach()
+  set(libraries none cublas)
+  kb_look_for_cudnn(have_cudnn)
+  if(have_cudnn OR NOT KB_BACKEND STREQUAL cuda)
+    list(APPEND libraries cudnn)
+  endif()
+  foreach(library IN LISTS libraries)
+    foreach(headers IN ITEMS "" "\"kb\"")
+      string(MAKE_C_IDENTIFIER "kb_pattern_${library}_${headers}" run)
+      set_property(GLOBAL PROPERTY KB_FACTS_${run} "{\"library\": \"${library}\", \"headers\": [${headers}]}")
+      kb_add_candidate(HIDDEN KB_PATTERNS RUN ${run} LEVEL ${of} TASK ${slug} SOURCE harness/single/pattern.cu)
+      set_target_properties(${run}.level${of}.${slug} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    endforeach()
+  endforeach()
+  kb_write_manifest(kernel_patterns.json KB_PATTERNS)
+endfunction()

@@ -1,0 +1,355 @@
+// kb_judge_kernel: judges one kernel that lies anywhere, in a folder of its own, and prints its
+// result. tools/judge calls it. Many may run at once.
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "build/supervise.h"
+#include "device/peaks_file.h"
+#include "result/candidate_entry.h"
+#include "single/compiler.h"
+#include "single/gpu_lock.h"
+
+namespace kb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int exit_fault = 2;
+constexpr size_t longest_source = 4 << 20;
+constexpr uint64_t no_limit = 1ull << 60;                  // the programs have limits of their own
+constexpr double compile_limit_s = 1200;                   // kb_cc stops each compiler long before
+constexpr double test_limit_s = 600, bench_limit_s = 900;  // as in CTest
+constexpr useconds_t lock_poll_us = 50'000;
+
+// The names are those of verdict.h; below 10 is what shells and this program mean by themselves.
+int exit_code(const std::string& verdict) {
+  static const std::map<std::string, int> codes{
+      {"pass", 0},       {"incorrect", 10}, {"compile_error", 11},    {"runtime_error", 12},
+      {"timeout", 13},   {"cheat", 14},     {"policy_violation", 15}, {"skipped", 77},
+      {"degenerate", 78}};
+  return codes.at(verdict);
+}
+
+struct Arguments {
+  fs::path build_dir;
+  std::string task;
+  std::string file;
+  std::string library = "none";
+  std::vector<std::string> headers;
+  bool timing = true;
+};
+
+/// A signal has told this program to stop.
+struct Interrupted {
+  int signal;
+};
+
+[[noreturn]] void fail(const std::string& sentence) { throw std::runtime_error(sentence); }
+
+std::string preset_of(const fs::path& build_dir) { return build_dir.filename().string(); }
+
+std::string build_remedy(const fs::path& build_dir) {
+  return "run cmake --build --preset " + preset_of(build_dir) + " --target kb_suite first";
+}
+
+// Up to `longest_source` bytes of a file or of standard input.
+std::string read_source(const std::string& name) {
+  const bool piped = name == "-";
+  const std::string shown = piped ? "the kernel on standard input" : name;
+  std::error_code error;
+  if (!piped && fs::is_directory(name, error)) fail(name + " is a folder: name a file of CUDA C++");
+  const int fd = piped ? STDIN_FILENO : open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    fail("cannot read the kernel " + name + " (" + std::strerror(errno) +
+         "): name a file, or - for standard input");
+  }
+  std::string text;
+  std::array<char, 1 << 16> chunk;
+  ssize_t n = 0;
+  while (text.size() <= longest_source && (n = read(fd, chunk.data(), chunk.size())) > 0) {
+    text.append(chunk.data(), static_cast<size_t>(n));
+  }
+  const int reason = errno;
+  if (!piped) close(fd);
+  if (n < 0) fail("cannot read " + shown + ": " + std::strerror(reason));
+  if (text.size() > longest_source) {
+    fail(shown + " is larger than 4 MiB, which no kernel is: is it the right file?");
+  }
+  if (text.empty()) fail(shown + " is empty: give the kernel's source");
+  return text;
+}
+
+void check_built(const Arguments& arguments) {
+  const fs::path& build = arguments.build_dir;
+  if (!fs::exists(build / "manifest.json")) {
+    fail(build.string() + " is not configured: run cmake --preset " + preset_of(build) +
+         ", then cmake --build --preset " + preset_of(build) + " --target kb_suite");
+  }
+  const Json manifest = read_json(build / "manifest.json");
+  bool known = false;
+  for (const auto& [level, of] : manifest.at("levels").items()) {
+    for (const Json& task : of.at("tasks")) {
+      known |= arguments.task == "level" + level + "/" + task.get<std::string>();
+    }
+  }
+  if (!known) {
+    const std::string chosen = manifest.at("chosen_tasks");
+    fail("there is no task '" + arguments.task + "' in " + build.string() +
+         ": give the name of a task's folder, such as level1/019_relu" +
+         (chosen == "*" ? "" : " (only those of -DKB_TASKS='" + chosen + "' are configured)"));
+  }
+  std::string name = arguments.task;
+  name[name.find('/')] = '.';
+  for (const std::string& file : {std::string("kernel_patterns.json"), std::string("bin/kb_cc"),
+                                  std::string("bin/kb_check_build"), std::string("bin/kb_runner"),
+                                  "bin/" + name + ".test", "bin/" + name + ".bench"}) {
+    if (fs::exists(build / file)) continue;
+    fail(build.string() + " is not built (" + file + " is missing): " + build_remedy(build));
+  }
+}
+
+/// The judging of one kernel: every step, and what they share.
+class Judging {
+ public:
+  Judging(const Arguments& arguments, const std::string& source)
+      : arguments_(arguments), build_(arguments.build_dir) {
+    kernel_.task = arguments.task;
+    kernel_.library = arguments.library;
+    kernel_.headers = arguments.headers;
+    // A folder of its own for the compiler, which may write beside the object.
+    fs::create_directory(folder_.path() / "object");
+    kernel_.source = folder_.path() / "kernel.cu";
+    kernel_.object = folder_.path() / "object/kernel.cu.o";
+    kernel_.module = folder_.path() / "kernel.so";
+    write_file_atomically(kernel_.source, source);
+  }
+
+  Json run() {
+    know_machine();
+    compile();
+    step("bin/kb_check_build", test_limit_s);
+    if (!result().at("verdict").is_null()) return result();
+    const std::unique_ptr<FileLock> gpu = hold_gpu();
+    step("bin/" + program() + ".test", test_limit_s);
+    if (arguments_.timing && result().at("verdict") == "pass") {
+      step("bin/" + program() + ".bench", bench_limit_s);
+    }
+    return result();
+  }
+
+ private:
+  std::string program() const {
+    std::string name = kernel_.task;
+    name[name.find('/')] = '.';
+    return name;
+  }
+  std::string name() const { return "kernel." + program(); }
+  Json result() const { return read_json(folder_.path() / "result.json"); }
+
+  Outcome start(const std::vector<std::string>& words, double limit_s, std::string* said) {
+    Launch launch;
+    launch.words = words;
+    launch.temporary_directory = folder_.path();
+    launch.timeout_s = limit_s;
+    launch.memory_bytes = no_limit;
+    launch.file_bytes = no_limit;
+    const Outcome outcome =
+        run_supervised(launch, signals_, [said](std::string_view text) { said->append(text); });
+    if (outcome.interrupted_by != 0) throw Interrupted{outcome.interrupted_by};
+    if (outcome.timed_out) {
+      fail(words.front() + " was stopped after " + std::to_string(static_cast<int>(limit_s)) +
+           " s, which no kernel takes: is the machine overloaded? Try again");
+    }
+    return outcome;
+  }
+
+  // Runs what must succeed. What it said is shown only if it did not.
+  std::string must(const std::vector<std::string>& words, double limit_s,
+                   const std::string& remedy) {
+    std::string said;
+    const Outcome outcome = start(words, limit_s, &said);
+    if (outcome.exit_code == 0) return said;
+    std::fputs(said.c_str(), stderr);
+    fail(fs::path(words.front()).filename().string() + " failed: " + remedy);
+  }
+
+  // One of the three steps of a candidate. 0, 1 and 77 are verdicts; its result says which.
+  void step(const std::string& file, double limit_s) {
+    std::string said;
+    const Outcome outcome = start(
+        {build_ / file, "--manifest", folder_.path() / "manifest.json", "--candidate", name()},
+        limit_s, &said);
+    if (outcome.exit_code == 0 || outcome.exit_code == 1 || outcome.exit_code == 77) return;
+    std::fputs(said.c_str(), stderr);
+    fail(file + " could not judge the kernel (exit code " + std::to_string(outcome.exit_code) +
+         "): its message above says why; if the build is not complete, " + build_remedy(build_));
+  }
+
+  // env.json and, on a GPU, its peaks: those that CTest's fixtures write.
+  void know_machine() {
+    if (!environment_fits()) {
+      const FileLock lock({build_ / "kernel.lock"}, [this] { wait(); });
+      if (!environment_fits()) {
+        must({build_ / "bin/kb_env", "--manifest", build_ / "manifest.json"}, test_limit_s,
+             "its message above says what to do");
+      }
+    }
+    gpu_ = read_json(build_ / "manifest.json").at("backend") == "cuda";
+    if (gpu_ && arguments_.timing && !all_peaks_known(build_)) measure_peaks();
+    for (const char* part : {"bin", "lib", "env.json", "sources.sha256", "peaks"}) {
+      if (fs::exists(build_ / part)) fs::create_symlink(build_ / part, folder_.path() / part);
+    }
+  }
+
+  bool environment_fits() const {
+    if (!fs::exists(build_ / "env.json")) return false;
+    return read_json(build_ / "env.json").value("harness_sha256", "") == harness_sha256(build_);
+  }
+
+  // Nothing else may use a GPU meanwhile.
+  void measure_peaks() {
+    std::vector<std::unique_ptr<FileLock>> all;
+    for (const fs::path& file : gpu_slots(build_).files) {
+      all.push_back(std::make_unique<FileLock>(std::vector<fs::path>{file}, [this] { wait(); }));
+    }
+    must({build_ / "bin/kb_peaks", "--manifest", build_ / "manifest.json"}, test_limit_s,
+         "its message above says what to do; --no-timing judges without times");
+  }
+
+  // The GPU that CTest gave, if it runs us, or the first that no other call holds.
+  std::unique_ptr<FileLock> hold_gpu() {
+    const char* given = "CTEST_RESOURCE_GROUP_0_GPUS";
+    if (!gpu_ || std::getenv(given) != nullptr) return nullptr;
+    const GpuSlots slots = gpu_slots(build_);
+    auto lock = std::make_unique<FileLock>(slots.files, [this] { wait(); });
+    setenv(given, ("id:" + slots.ids[lock->chosen()] + ",slots:1").c_str(), 1);
+    return lock;
+  }
+
+  void wait() const {
+    signalfd_siginfo info;
+    while (read(signals_.fd(), &info, sizeof info) == sizeof info) {
+      if (info.ssi_signo != SIGCHLD) throw Interrupted{static_cast<int>(info.ssi_signo)};
+    }
+    usleep(lock_poll_us);
+  }
+
+  void compile() {
+    const Commands commands =
+        commands_for(kernel_, build_, [this](const std::vector<std::string>& words) {
+          return must(words, test_limit_s,
+                      "configure again (cmake --preset " + preset_of(build_) + ")");
+        });
+    write_manifest(commands.entry);
+    fs::current_path(build_);  // the commands name files as seen from here
+    std::string said;
+    if (start(commands.compile, compile_limit_s, &said).exit_code != 0) {
+      std::fputs(said.c_str(), stderr);
+      fail("the compiler could not be run on the kernel: the message above says why");
+    }
+    if (start(commands.link, compile_limit_s, &said).exit_code != 0) {
+      std::fputs(said.c_str(), stderr);
+      fail("the kernel's module could not be linked: " + build_remedy(build_) +
+           ", and look whether the disk is full");
+    }
+  }
+
+  // As the configure step would write it for a run with this one kernel.
+  void write_manifest(Json entry) {
+    Json manifest = read_json(build_ / "manifest.json");
+    entry["name"] = name();
+    entry["run"] = "kernel";
+    entry["level"] = std::stoi(kernel_.task.substr(std::string("level").size()));
+    entry["task"] = kernel_.task.substr(kernel_.task.find('/') + 1);
+    entry["source"] = kernel_.source;
+    entry["module"] = "kernel.so";
+    entry["build_json"] = "object/kernel.cu.o.build.json";
+    entry["result"] = "result.json";
+    manifest["runs"] = {{"kernel", {{"library", entry["library"]}, {"headers", entry["headers"]}}}};
+    manifest["build_dir"] = folder_.path();
+    manifest["candidates"] = Json::array({entry});
+    replace_json(folder_.path() / "manifest.json", manifest);
+  }
+
+  Arguments arguments_;
+  fs::path build_;
+  SignalRouter signals_;  // first, so that no signal comes before the folder is removed
+  TemporaryDirectory folder_;
+  Kernel kernel_;
+  bool gpu_ = false;
+};
+
+// The result has cost time: a reader that is gone, or a full disk, must be told.
+void print(const Json& result) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::string text = result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (std::fputs(text.c_str(), stdout) == EOF || std::fflush(stdout) != 0) {
+    fail(std::string("the result cannot be written to standard output (") + std::strerror(errno) +
+         "): the verdict is " + result.at("verdict").get<std::string>());
+  }
+}
+
+int judge(const Arguments& given) {
+  Arguments arguments = given;
+  arguments.build_dir = fs::absolute(given.build_dir).lexically_normal();
+  if (!arguments.build_dir.has_filename()) arguments.build_dir = arguments.build_dir.parent_path();
+  check_built(arguments);
+  const std::string source = read_source(arguments.file);
+  Json result;
+  {
+    Judging judging(arguments, source);
+    result = judging.run();
+  }
+  print(result);
+  const std::string verdict = result.at("verdict");
+  std::fprintf(stderr, "%s: %s: %s\n", arguments.task.c_str(), verdict.c_str(),
+               result.at("evidence").get<std::string>().c_str());
+  return exit_code(verdict);
+}
+
+}  // namespace
+}  // namespace kb
+
+int main(int argc, char** argv) {
+  kb::Arguments arguments;
+  CLI::App app(
+      "Judges one kernel that lies anywhere and prints its result as JSON.\n"
+      "Exit code: 0 pass, 10 incorrect, 11 compile_error, 12 runtime_error, 13 timeout, 14 cheat, "
+      "15 policy_violation, 77 skipped, 78 degenerate; 2: nothing was judged, stderr says why.");
+  app.add_option("--build-dir", arguments.build_dir, "build/<preset>")->required();
+  app.add_option("task", arguments.task, "levelN/NNN_slug")->required();
+  app.add_option("file", arguments.file, "the kernel's source; - is standard input")->required();
+  app.add_option("--library", arguments.library, "vendor library that it may call")
+      ->check(CLI::IsMember({"none", "cublas", "cudnn"}));
+  app.add_option("--headers", arguments.headers, "headers beyond CUDA's own that it may include")
+      ->check(CLI::IsMember({"kb"}))
+      ->allow_extra_args(false);
+  app.add_flag("!--no-timing", arguments.timing, "only judge whether it is right");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kb::exit_fault;
+  }
+  try {
+    return kb::judge(arguments);
+  } catch (const kb::Interrupted& stop) {
+    std::signal(stop.signal, SIG_DFL);
+    std::raise(stop.signal);
+    return 128 + stop.signal;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "judge: %s\n", error.what());
+    return kb::exit_fault;
+  }
+}

@@ -1,0 +1,184 @@
+"""tools/judge with one kernel that lies anywhere."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+from conftest import EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout, alive, descendants
+from conftest import wait_until
+
+BLOCKS = (SOURCE_DIR / "level1/019_relu/candidate.cu").read_text()  # includes <kb/map.cuh>
+ENDLESS = """#include "task.h"
+void task::launch(const Sizes&, const real*, real*, cudaStream_t) { for (;;) {} }
+"""
+
+
+def verdict_of(done: subprocess.CompletedProcess[str]) -> str:
+    return json.loads(done.stdout)["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("task", "kernel", "verdict", "code"),
+    [
+        (RIGHT, (EXAMPLES / f"{RIGHT}.cu").read_text(), "pass", 0),
+        (WRONG, (EXAMPLES / f"{WRONG}.cu").read_text(), "incorrect", 10),
+        (WRONG, "int x = ;\n", "compile_error", 11),
+        ("019_relu", "```cuda\nint x;\n```\n", "compile_error", 11),
+        ("019_relu", BLOCKS, "policy_violation", 15),
+    ],
+)
+def test_a_kernel_gets_the_code_of_its_verdict(
+    checkout: Checkout, task: str, kernel: str, verdict: str, code: int
+) -> None:
+    done = checkout.judge(PRESET, f"level1/{task}", "-", given=kernel)
+    assert (done.returncode, verdict_of(done)) == (code, verdict), done.stderr
+    assert done.stderr.startswith(f"level1/{task}: {verdict}: ")
+    usage = checkout.judge("--help").stdout
+    assert re.search(rf"\b{code} {verdict}\b", usage), "the codes are documented"
+
+
+def test_the_result_is_complete_and_nothing_is_left(checkout: Checkout) -> None:
+    before = sorted(p for p in checkout.root.rglob("*") if "build" not in p.parts)
+    done = checkout.judge(PRESET, f"level1/{RIGHT}", f"{RIGHT}.cu", cwd=EXAMPLES)
+    result = json.loads(done.stdout)
+    assert result["verdict"] == "pass" and result["stage"] == "bench"
+    assert (result["run"], result["sample"], result["task"]) == ("kernel", None, RIGHT)
+    assert result["build"]["source"] == "kernel.cu"
+    assert result["timing"]["lanes"]["eager"]["speedup"] > 0
+    assert str(checkout.root) not in done.stdout
+    assert sorted(p for p in checkout.root.rglob("*") if "build" not in p.parts) == before
+    assert not (checkout.build / "results").exists()
+
+
+def test_times_can_be_left_out(checkout: Checkout) -> None:
+    kernel = EXAMPLES / f"{RIGHT}.cu"
+    done = checkout.judge("--no-timing", PRESET, f"level1/{RIGHT}", str(kernel))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["timing"] is None
+
+
+def test_declared_headers_may_be_included(checkout: Checkout) -> None:
+    done = checkout.judge("--headers", "kb", PRESET, "level1/019_relu", "-", given=BLOCKS)
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["verdict"]) == (0, "pass"), done.stderr
+    assert result["build"]["headers"] == ["kb"]
+
+
+def test_a_declared_library_is_recorded(checkout: Checkout) -> None:
+    kernel = (EXAMPLES / f"{RIGHT}.cu").read_text()
+    arguments = ("--library", "cublas", PRESET, f"level1/{RIGHT}", "-")
+    done = checkout.judge(*arguments, given=kernel)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["build"]["library"] == "cublas"
+
+
+def test_the_kernel_of_another_task_is_not_judged_as_this_one(checkout: Checkout) -> None:
+    """The command comes from one task; every part of it must be that of the task asked for."""
+    done = checkout.judge(PRESET, f"level1/{WRONG}", str(EXAMPLES / f"{RIGHT}.cu"))
+    assert verdict_of(done) == "compile_error"
+    done = checkout.judge(PRESET, "level2/057_conv2d_relu_hardswish", "-", "--headers=kb",
+        given=(SOURCE_DIR / "level2/057_conv2d_relu_hardswish/candidate.cu").read_text())  # fmt: skip
+    assert (done.returncode, json.loads(done.stdout)["level"]) == (0, 2), done.stderr
+
+
+def test_many_calls_at_once(checkout: Checkout) -> None:
+    tasks = [RIGHT, WRONG] * 3
+    calls = [
+        checkout.start(PRESET, f"level1/{t}", str(EXAMPLES / f"{t}.cu"), "--no-timing")
+        for t in tasks
+    ]
+    results = [json.loads(call.communicate()[0]) for call in calls]
+    assert [r["task"] for r in results] == tasks
+    assert [r["verdict"] for r in results] == ["pass", "incorrect"] * 3
+    assert [call.returncode for call in calls] == [0, 10] * 3
+    assert not list(checkout.temporary.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((PRESET, "level1/019_relu"), "name the kernel's file after level1/019_relu, or - for"),
+        ((PRESET, "level1/019_relus", "-"), "there is no task 'level1/019_relus' in"),
+        ((PRESET, "level9/x", "-"), "give the name of a task's folder, such as level1/019_relu"),
+        (("nothing", "level1/019_relu", "-"), "there is no preset 'nothing': choose one of cpu, "),
+        (("h/../x", "level1/019_relu", "-"), "is no name of a preset"),
+        ((PRESET, "level1/019_relu", "nowhere.cu"), "cannot read the kernel nowhere.cu (No such"),
+        ((PRESET, "level1/019_relu", "."), ". is a folder: name a file of CUDA C++"),
+        ((PRESET, "level1/019_relu", "/dev/null"), "/dev/null is empty: give the kernel's source"),
+        ((PRESET, "level1/019_relu", "/dev/zero"), "/dev/zero is larger than 4 MiB"),
+        ((PRESET, "level1/019_relu", "-", "--frobnicate"), "there is no option --frobnicate"),
+        ((PRESET, "level1/019_relu", "-", "--headers"), "--headers needs a name after it"),
+        ((PRESET, "level1/019_relu", "-", "--headers=torch"), "torch not in {kb}"),
+        ((PRESET, "level1/019_relu", "-", "-j", "2"), "-j is for runs"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    checkout: Checkout, arguments: tuple[str, ...], message: str
+) -> None:
+    (checkout.stand_ins / "cmake").unlink()
+    done = checkout.judge(*arguments, cwd=checkout.root)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert not list(checkout.temporary.iterdir())
+
+
+def test_a_preset_that_is_not_built(checkout: Checkout) -> None:
+    (checkout.build / "bin").unlink()
+    done = checkout.judge(PRESET, "level1/019_relu", "-", given="int x;")
+    assert done.returncode == 2
+    assert f"run cmake --build --preset {PRESET} --target kb_suite first" in done.stderr
+    (checkout.build / "bin").mkdir()
+    for file in (SOURCE_DIR / "build" / PRESET / "bin").iterdir():
+        if file.name != "level1.019_relu.test":
+            (checkout.build / "bin" / file.name).symlink_to(file)
+    done = checkout.judge(PRESET, "level1/019_relu", "-", given="int x;")
+    assert done.returncode == 2
+    assert "is not built (bin/level1.019_relu.test is missing): run cmake --build" in done.stderr
+
+
+def test_a_result_that_cannot_be_written_is_told(checkout: Checkout) -> None:
+    arguments = (PRESET, f"level1/{RIGHT}", str(EXAMPLES / f"{RIGHT}.cu"), "--no-timing")
+    with open("/dev/full", "w") as full:
+        done = checkout.judge(*arguments, stdout=full)
+    assert done.returncode == 2
+    assert "cannot be written to standard output (No space left on device): the verdict is pass" in (
+        done.stderr
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = checkout.judge(*arguments, stdout=writer)
+    os.close(writer)
+    assert done.returncode == 2
+    assert "(Broken pipe): the verdict is pass" in done.stderr
+
+
+def test_a_folder_for_temporary_files_that_is_not_there(checkout: Checkout) -> None:
+    checkout.temporary.rmdir()
+    done = checkout.judge(PRESET, "level1/019_relu", "-", given="int x;")
+    assert done.returncode == 2
+    assert f"{checkout.temporary}" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing(checkout: Checkout, key: signal.Signals) -> None:
+    file = checkout.root / "endless.cu"
+    file.write_text(ENDLESS)
+    environment = {"KB_CALL_TIMEOUT": "1000"}
+    call = checkout.start(PRESET, "level1/019_relu", str(file), environment=environment)
+    seen: set[int] = set()
+
+    def runner_started() -> bool:
+        seen.update(descendants(call.pid))
+        names = [pathlib.Path(f"/proc/{p}/comm") for p in seen]
+        return any(n.exists() and n.read_text().strip() == "kb_runner" for n in names)
+
+    wait_until(runner_started)
+    call.send_signal(key)
+    out, _ = call.communicate()
+    assert (call.returncode, out) == (-key, "")
+    wait_until(lambda: not any(alive(p) for p in seen))
+    assert not list(checkout.temporary.iterdir())

@@ -1,0 +1,145 @@
+"""tools/judge with a run: what is judged, what is passed over, what is said."""
+
+import json
+import os
+import signal
+
+import pytest
+from conftest import PRESET, RIGHT, WRONG, Checkout, alive, descendants, wait_until
+
+
+def test_a_run_is_judged_once(checkout: Checkout) -> None:
+    done = checkout.judge(PRESET, "examples")
+    assert done.returncode == 0, done.stderr
+    verdicts = {t: json.loads(checkout.result(t).read_text())["verdict"] for t in (RIGHT, WRONG)}
+    assert verdicts == {RIGHT: "pass", WRONG: "incorrect"}
+    assert "[2/2] examples.level1." in done.stderr
+    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass"
+    assert "tests failed" not in done.stdout + done.stderr
+    assert (checkout.build / "runs/examples/results.json").exists()
+
+    before = {t: checkout.result(t).stat().st_mtime_ns for t in (RIGHT, WRONG)}
+    done = checkout.judge(PRESET, "candidates/examples/")
+    assert done.returncode == 0
+    assert "every result of examples is fresh: nothing to judge" in done.stderr
+    assert "examples" in done.stdout
+    assert {t: checkout.result(t).stat().st_mtime_ns for t in (RIGHT, WRONG)} == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hashes": {"module": "0" * 64, "source": None, "task": None, "harness": None}},
+        {"verdict": None, "stage": "build", "correctness": None, "timing": None},
+        {"timing": None},  # stopped before it was timed
+        "{",
+    ],
+)
+def test_only_what_is_not_fresh_is_judged_again(checkout: Checkout, change: dict | str) -> None:
+    assert checkout.judge(PRESET, "examples").returncode == 0
+    before = checkout.result(WRONG).stat().st_mtime_ns
+    file = checkout.result(RIGHT)
+    text = change if isinstance(change, str) else None
+    file.write_text(text or json.dumps(json.loads(file.read_text()) | change))
+    done = checkout.judge(PRESET, "examples")
+    assert done.returncode == 0, done.stderr
+    assert f"[1/1] examples.level1.{RIGHT} passes, 1 pass so far" in done.stderr
+    assert json.loads(file.read_text())["timing"] is not None
+    assert checkout.result(WRONG).stat().st_mtime_ns == before
+
+
+def test_kernels_that_do_not_compile_are_counted(checkout: Checkout) -> None:
+    assert checkout.judge(PRESET, "examples").returncode == 0
+    file = checkout.result(WRONG)
+    result = json.loads(file.read_text())
+    result |= {"verdict": "compile_error", "stage": "build", "correctness": None}
+    result["hashes"] |= {"module": None}
+    file.write_text(json.dumps(result))
+    done = checkout.judge(PRESET, "examples")
+    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 does not compile"
+
+
+@pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopped_and_started_again_it_continues(checkout: Checkout, key: signal.Signals) -> None:
+    checkout.judge_with(WRONG, "/bin/sleep", "10000")
+    call = checkout.start("-j", "2", PRESET, "examples", start_new_session=True)
+    seen: set[int] = set()
+
+    def hangs_in_the_last_one() -> bool:
+        seen.update(descendants(call.pid))
+        timed = checkout.result(RIGHT).exists() and json.loads(checkout.result(RIGHT).read_text())
+        begun = checkout.result(WRONG).exists()
+        return begun and bool(timed) and timed["timing"] is not None
+
+    wait_until(hangs_in_the_last_one)
+    os.killpg(call.pid, key)
+    _, said = call.communicate()
+    assert call.returncode == 128 + key
+    assert said.splitlines()[-1] == "judge: stopped; the same command continues where it was"
+    wait_until(lambda: not any(alive(p) for p in seen))
+
+    before = checkout.result(RIGHT).stat().st_mtime_ns
+    checkout.write_tests(checkout.tests)
+    done = checkout.judge(PRESET, "examples")
+    assert done.returncode == 0, done.stderr
+    assert f"[1/1] examples.level1.{WRONG} does not pass" in done.stderr
+    assert checkout.result(RIGHT).stat().st_mtime_ns == before
+
+
+def test_a_kernel_that_cannot_be_judged_is_named(checkout: Checkout) -> None:
+    """A program that fails gives no verdict; the others are judged all the same."""
+    checkout.judge_with(WRONG, "/bin/false")
+    done = checkout.judge(PRESET, "examples")
+    assert done.returncode == 1
+    assert f"judge: examples.level1.{WRONG} could not be judged" in done.stderr
+    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 is not judged"
+
+
+def test_a_build_that_fails_says_why_and_judges_nothing(checkout: Checkout) -> None:
+    checkout.say("cmake", "echo '[1/2] Building x'; echo 'x.cpp: error: this is why'; exit 1")
+    done = checkout.judge(PRESET, "examples")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "x.cpp: error: this is why" in done.stderr and "Building" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("judge: the build failed; the message above")
+    assert not checkout.result(RIGHT).exists()
+    checkout.say("cmake", "echo \"ninja: error: unknown target 'kb_run.examples'\"; exit 1")
+    done = checkout.judge(PRESET, "examples")
+    assert "no kernel of candidates/examples is configured in build/" in done.stderr
+
+
+def test_a_run_that_is_refused_says_why(checkout: Checkout) -> None:
+    checkout.say("cmake", "echo \"ninja: error: unknown target 'kb_run.examples.s0'\"; exit 1")
+    (checkout.root / "candidates/examples/s0").mkdir()
+    about = checkout.build / "refused/examples.txt"
+    about.parent.mkdir()
+    about.write_text("candidates/examples/x.cu is not where a candidate belongs\n")
+    for run in ("examples", "examples/s0"):
+        done = checkout.judge(PRESET, run)
+        assert (done.returncode, done.stdout) == (2, "")
+        first, last = done.stderr.splitlines()
+        assert first == about.read_text().strip()
+        assert last.startswith("judge: no kernel of candidates/examples is judged until")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "usage"),
+        ((PRESET,), "usage"),
+        ((PRESET, "nobody"), "there is no folder candidates/nobody: the runs are examples;"),
+        ((PRESET, "examples/s7"), "there is no folder candidates/examples/s7"),
+        ((PRESET, "a/b/c"), "'a/b/c' is no name of a run: give <run> or <run>/<sample>"),
+        ((PRESET, "examples", "x.cu"), "'examples' is no task (levelN/NNN_slug), and a run takes"),
+        ((PRESET, "examples", "--no-timing"), "--no-timing is for single kernels"),
+        (("-j", "0", PRESET, "examples"), "-j needs a number of kernels"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(
+    checkout: Checkout, arguments: tuple[str, ...], message: str
+) -> None:
+    done = checkout.judge(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    if message == "usage":
+        assert done.stderr == checkout.judge("--help").stdout
+    else:
+        assert message in done.stderr and len(done.stderr.splitlines()) == 1
