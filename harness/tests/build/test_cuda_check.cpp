@@ -113,8 +113,7 @@ TEST_F(CudaCheck, AcceptedByClang) {
   compile(0, 0, {}, "clang++-14");
   EXPECT_EQ(record()["status"], "ok") << record().dump(1);
   EXPECT_EQ(record()["cuda_syntax"], "clang");
-  EXPECT_EQ(read("obj/arguments"),
-            "-DA=1 -Ione two " + path("src/candidate.cu").string() + "\n");
+  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two " + path("src/candidate.cu").string() + "\n");
 }
 
 TEST_F(CudaCheck, RefusedByClang) {

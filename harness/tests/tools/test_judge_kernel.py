@@ -8,8 +8,17 @@ import signal
 import subprocess
 
 import pytest
-from conftest import EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout, alive, descendants
-from conftest import wait_until
+from conftest import (
+    EXAMPLES,
+    PRESET,
+    RIGHT,
+    SOURCE_DIR,
+    WRONG,
+    Checkout,
+    alive,
+    descendants,
+    wait_until,
+)
 
 BLOCKS = (SOURCE_DIR / "level1/019_relu/candidate.cu").read_text()  # includes <kb/map.cuh>
 ENDLESS = """#include "task.h"
@@ -145,8 +154,9 @@ def test_a_result_that_cannot_be_written_is_told(checkout: Checkout) -> None:
     with open("/dev/full", "w") as full:
         done = checkout.judge(*arguments, stdout=full)
     assert done.returncode == 2
-    assert "cannot be written to standard output (No space left on device): the verdict is pass" in (
-        done.stderr
+    assert (
+        "cannot be written to standard output (No space left on device): the verdict is pass"
+        in (done.stderr)
     )
     reader, writer = os.pipe()
     os.close(reader)

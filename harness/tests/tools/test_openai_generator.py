@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from typing import ClassVar
 
 import pytest
 from conftest import SOURCE_DIR
@@ -17,7 +18,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Answers with a kernel, or with `status` if that is no success."""
 
     status = 200
-    asked: dict = {}
+    asked: ClassVar[dict] = {}
 
     def do_POST(self) -> None:
         text = self.rfile.read(int(self.headers["Content-Length"]))

@@ -25,7 +25,9 @@ class Refinery(Checkout):
         (root / "tools/judge").rename(root / "tools/judge.real")
         shutil.copy(SOURCE_DIR / "harness/tests/tools/judge_stand_in.py", root / "tools")
         judge = root / "tools/judge"
-        judge.write_text(f'#!/bin/sh\nexec {sys.executable} "$(dirname "$0")/judge_stand_in.py" "$@"\n')
+        judge.write_text(
+            f'#!/bin/sh\nexec {sys.executable} "$(dirname "$0")/judge_stand_in.py" "$@"\n'
+        )
         judge.chmod(0o755)
 
     def generator(self, script: str) -> str:
@@ -107,7 +109,7 @@ def test_samples_are_independent(refinery: Refinery) -> None:
 
 
 def test_samples_of_turns_are_runs(refinery: Refinery) -> None:
-    script = "echo \"int $KB_SAMPLE = ;\""
+    script = 'echo "int $KB_SAMPLE = ;"'
     done = refinery.refine(*refinery.words(script, "--samples", "2", "--turns", "2"))
     assert done.returncode == 0, done.stderr
     assert refinery.asked() == [f"t{t} {RELU}" for t in (0, 0, 1, 1)]
@@ -224,7 +226,7 @@ def test_a_command_that_cannot_be_started_ends_it(refinery: Refinery) -> None:
         ((PRESET, "m", "--generator", "x", "--model", 'a "b"'), "--model must hold no quotes"),
         ((PRESET, "m", "--generator"), "--generator needs a value"),
         ((PRESET, "m", "--frobnicate"), "there is no option --frobnicate"),
-        ((PRESET, "examples", "--generator", "x", "--turns", "2"), "does not say \"samples_are\""),
+        ((PRESET, "examples", "--generator", "x", "--turns", "2"), 'does not say "samples_are"'),
     ],
 )
 def test_bad_arguments_are_one_sentence(

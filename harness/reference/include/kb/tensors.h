@@ -52,7 +52,8 @@ struct TensorSpec {
   Fill fill;            ///< default values, hard to fake
   Fill compat;          ///< upstream's values
   bool buffer = false;  ///< registered as a buffer upstream, not as a parameter
-  bool restricted = false;  ///< an input whose domain is what `fill` and `compat` draw, nothing else
+  bool restricted =
+      false;  ///< an input whose domain is what `fill` and `compat` draw, nothing else
   std::optional<ArgumentOf> argument_of;
 
   int64_t numel() const;
