@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   app.add_option(
       "--cuda-check", cuda_check,
       "nvcc or clang command, words separated by ';', that must accept the source as well; it says "
-      "how far to compile (-c, -ptx, -fsyntax-only)");
+      "how far to compile (-c, -fsyntax-only)");
   app.add_option("--link", link,
                  "command, words separated by ';', that must make a module of the object");
   app.add_option("--root", options.root, "folder below which messages show paths");

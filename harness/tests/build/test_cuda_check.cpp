@@ -165,7 +165,7 @@ TEST_F(CudaCheck, RealClang) { GTEST_SKIP() << "no CPU layer or no clang++ in th
 TEST_F(CudaCheck, RealNvcc) {
   if (std::string(KB_TEST_NVCC).empty()) GTEST_SKIP() << "nvcc was not found at configure time";
   const std::string contract = KB_TEST_CONTRACT;
-  const std::string check = std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=sm_90;-ptx;-G;-I" +
+  const std::string check = std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=compute_90;-G;-c;-I" +
                             contract + "/include;-I" + path("src").string() + ";-include;" +
                             contract + "/entry.h";
   write("src/candidate.cu", good_candidate);
@@ -175,6 +175,11 @@ TEST_F(CudaCheck, RealNvcc) {
   // A kernel launch is g++'s error, and a designated array initializer is nvcc's.
   write("src/candidate.cu",
         std::string(good_candidate) + "#ifdef __CUDACC__\n__global__ int k() {}\n#endif\n");
+  expect_recorded_failure(run(kb_cc(gxx_command(), {"--cuda-check", check})), "compile_error");
+  EXPECT_EQ(record()["cuda_syntax"], "failed");
+  // Only nvcc's host compiler refuses this.
+  write("src/candidate.cu",
+        std::string(good_candidate) + "namespace a { void f(long); }\nvoid a::f(int) {}\n");
   expect_recorded_failure(run(kb_cc(gxx_command(), {"--cuda-check", check})), "compile_error");
   EXPECT_EQ(record()["cuda_syntax"], "failed");
 }
