@@ -59,7 +59,7 @@ void dominated(at::Tensor& out, at::Generator& rng) {
 
 // Half of the groups are nearly constant: their variances are from 1e-8 to 1e-3, or zero. The
 // others keep the size of the errors that a norm of the whole output allows.
-// @param group_dims  1 for each dimension along which there are groups, its own size
+// @param groups  the tensor's shape, with 1 for dimensions that belong to one group
 void make_nearly_constant(at::Tensor& out, const std::vector<int64_t>& groups, at::Generator& rng) {
   out.normal_(0, 1, rng);
   const at::Tensor centre = at::empty(groups, out.options()).normal_(0, 1, rng);
@@ -70,7 +70,7 @@ void make_nearly_constant(at::Tensor& out, const std::vector<int64_t>& groups, a
   out.copy_(at::where(chosen, centre + deviation * out, out));
 }
 
-// Groups along the first `count` dimensions.
+// A group is a row (the last dimension) or a sample (all but the first).
 Fill nearly_constant(bool rows) {
   return [rows](at::Tensor& out, at::Generator& rng) {
     std::vector<int64_t> groups(out.dim(), 1);
