@@ -14,7 +14,9 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 
+#include "build/module_code.h"
 #include "build/supervise.h"
 #include "device/peaks_file.h"
 #include "result/candidate_entry.h"
@@ -26,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int exit_fault = 2;
+constexpr int exit_fault = 2, exit_same_code = 79;
 constexpr size_t longest_source = 4 << 20;
 constexpr uint64_t no_limit = 1ull << 60;                  // the programs have limits of their own
 constexpr double compile_limit_s = 1200;                   // kb_cc stops each compiler long before
@@ -35,10 +37,16 @@ constexpr useconds_t lock_poll_us = 50'000;
 
 // The names are those of verdict.h; below 10 is what shells and this program mean by themselves.
 int exit_code(const std::string& verdict) {
-  static const std::map<std::string, int> codes{
-      {"pass", 0},       {"incorrect", 10}, {"compile_error", 11},    {"runtime_error", 12},
-      {"timeout", 13},   {"cheat", 14},     {"policy_violation", 15}, {"skipped", 77},
-      {"degenerate", 78}};
+  static const std::map<std::string, int> codes{{"pass", 0},
+                                                {"incorrect", 10},
+                                                {"compile_error", 11},
+                                                {"runtime_error", 12},
+                                                {"timeout", 13},
+                                                {"cheat", 14},
+                                                {"policy_violation", 15},
+                                                {"skipped", 77},
+                                                {"degenerate", 78},
+                                                {"same_code", exit_same_code}};
   return codes.at(verdict);
 }
 
@@ -48,6 +56,7 @@ struct Arguments {
   std::string file;
   std::string library = "none";
   std::vector<std::string> headers;
+  std::optional<std::string> known_code;  // code_sha256 of a kernel that has been judged
   bool timing = true;
 };
 
@@ -139,6 +148,17 @@ class Judging {
   Json run() {
     know_machine();
     compile();
+    if (!arguments_.known_code) return judge();
+    const std::string code = module_code_sha256(kernel_.module, folder_.path().string());
+    if (code == *arguments_.known_code) return {{"verdict", "same_code"}, {"code_sha256", code}};
+    Json judged = judge();
+    judged["code_sha256"] = code;
+    return judged;
+  }
+
+ private:
+  // The three steps of a candidate, as far as it gets.
+  Json judge() {
     step("bin/kb_check_build", test_limit_s);
     if (!result().at("verdict").is_null()) return result();
     const std::unique_ptr<FileLock> gpu = hold_gpu();
@@ -149,7 +169,6 @@ class Judging {
     return result();
   }
 
- private:
   std::string program() const {
     std::string name = kernel_.task;
     name[name.find('/')] = '.';
@@ -315,7 +334,7 @@ int judge(const Arguments& given) {
   print(result);
   const std::string verdict = result.at("verdict");
   std::fprintf(stderr, "%s: %s: %s\n", arguments.task.c_str(), verdict.c_str(),
-               result.at("evidence").get<std::string>().c_str());
+               result.value("evidence", "it compiles to the code that is known").c_str());
   return exit_code(verdict);
 }
 
@@ -327,7 +346,9 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Judges one kernel that lies anywhere and prints its result as JSON.\n"
       "Exit code: 0 pass, 10 incorrect, 11 compile_error, 12 runtime_error, 13 timeout, 14 cheat, "
-      "15 policy_violation, 77 skipped, 78 degenerate; 2: nothing was judged, stderr says why.");
+      "15 policy_violation, 77 skipped, 78 degenerate, 79 the code of --unless-code; 2: nothing "
+      "was "
+      "judged, stderr says why.");
   app.add_option("--build-dir", arguments.build_dir, "build/<preset>")->required();
   app.add_option("task", arguments.task, "levelN/NNN_slug")->required();
   app.add_option("file", arguments.file, "the kernel's source; - is standard input")->required();
@@ -336,6 +357,9 @@ int main(int argc, char** argv) {
   app.add_option("--headers", arguments.headers, "headers beyond CUDA's own that it may include")
       ->check(CLI::IsMember({"kb"}))
       ->allow_extra_args(false);
+  app.add_option("--unless-code", arguments.known_code,
+                 "code_sha256 of another kernel: one that compiles to the same code is not judged, "
+                 "the result of any other has its own; for kernels that are trusted");
   app.add_flag("!--no-timing", arguments.timing, "only judge whether it is right");
   try {
     app.parse(argc, argv);

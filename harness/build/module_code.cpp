@@ -1,0 +1,44 @@
+#include "module_code.h"
+
+#include <elf.h>
+
+#include <algorithm>
+
+#include "elf_file.h"
+#include "elf_read.h"
+#include "files.h"
+#include "sha256.h"
+
+namespace kb {
+namespace {
+
+// Section headers that hold bytes of code or data.
+bool is_program(const Elf64_Shdr& section) {
+  const bool program = section.sh_type == SHT_PROGBITS || section.sh_type == SHT_INIT_ARRAY ||
+                       section.sh_type == SHT_RELA;
+  return program && (section.sh_flags & SHF_ALLOC) != 0;
+}
+
+}  // namespace
+
+std::string module_code_sha256(const std::filesystem::path& path, std::string_view folder) {
+  read_elf(path);  // refuses what is not whole
+  std::string bytes = read_text(path);
+  for (size_t at = 0; !folder.empty() && (at = bytes.find(folder, at)) != std::string::npos;) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), folder.size(), ' ');
+  }
+  const auto header = read_structure<Elf64_Ehdr>(bytes, 0);
+  Sha256 hash;
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = read_structure<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));
+    if (!is_program(section)) continue;
+    if (section.sh_offset > bytes.size() || section.sh_size > bytes.size() - section.sh_offset) {
+      throw std::runtime_error(path.string() + " is cut short");
+    }
+    hash.update(&section.sh_size, sizeof section.sh_size);
+    hash.update(bytes.data() + section.sh_offset, section.sh_size);
+  }
+  return hash.hex_digest();
+}
+
+}  // namespace kb

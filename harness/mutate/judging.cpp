@@ -1,0 +1,142 @@
+// The judge is kb_judge_kernel, as tools/judge calls it.
+#include "mutate/judging.h"
+
+#include <atomic>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include "build/sha256.h"
+#include "mutate/subprocess.h"
+#include "result/candidate_entry.h"
+
+namespace kb {
+
+namespace fs = std::filesystem;
+
+const char* name_of(Fate fate) {
+  switch (fate) {
+    case Fate::killed:
+      return "killed";
+    case Fate::survived:
+      return "survived";
+    case Fate::equivalent:
+      return "equivalent";
+    default:
+      return "invalid";
+  }
+}
+
+Fate fate_of(const std::string& verdict, bool listed) {
+  if (verdict == "same_code") return Fate::equivalent;
+  if (verdict == "pass") return listed ? Fate::equivalent : Fate::survived;
+  if (verdict == "incorrect" || verdict == "runtime_error" || verdict == "timeout" ||
+      verdict == "cheat") {
+    return Fate::killed;
+  }
+  return Fate::invalid;
+}
+
+Verdicts::Verdicts(fs::path file) : file_(std::move(file)) {
+  std::ifstream lines(file_);
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = Json::parse(line, nullptr, false);
+    if (entry.is_discarded()) continue;  // cut off when a run was stopped
+    known_[entry.at("key")] = {entry.at("verdict"), entry.at("evidence"), entry.at("code_sha256")};
+  }
+}
+
+Verdicts::Verdict Verdicts::get(const std::string& key, const std::function<Verdict()>& judge) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+  }
+  const Verdict verdict = judge();
+  const Json entry{{"key", key},
+                   {"verdict", verdict.verdict},
+                   {"evidence", verdict.evidence},
+                   {"code_sha256", verdict.code_sha256}};
+  const std::lock_guard lock(mutex_);
+  known_[key] = verdict;
+  std::ofstream out(file_, std::ios::app);
+  out << entry.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
+  if (!out) throw std::runtime_error(file_.string() + " cannot be written: is the disk full?");
+  return verdict;
+}
+
+Judge::Judge(fs::path build_dir, Verdicts* verdicts)
+    : build_dir_(std::move(build_dir)), harness_(harness_sha256(build_dir_)), verdicts_(verdicts) {}
+
+Verdicts::Verdict Judge::judge(const std::string& task, const std::string& source,
+                               const std::string& known_code) {
+  std::string library = task;
+  library[library.find('/')] = '.';
+  const std::string key =
+      sha256_hex(harness_ + "\n" + known_code + "\n" +
+                 file_sha256(build_dir_ / "lib/tasks" / (library + ".so")) + "\n" + source);
+  return verdicts_->get(key, [&] {
+    const TemporaryDirectory folder;
+    write_file_atomically(folder.path() / "mutant.cu", source);
+    const fs::path errors = folder.path() / "errors";
+    const Ran ran =
+        run_program({build_dir_ / "bin/kb_judge_kernel", "--no-timing", "--build-dir", build_dir_,
+                     "--unless-code", known_code, "--", task, folder.path() / "mutant.cu"},
+                    {}, errors);
+    if (ran.output.empty()) {
+      throw std::runtime_error("a mutant of " + task +
+                               " could not be judged: " + read_text(errors));
+    }
+    const Json result = Json::parse(ran.output);
+    return Verdicts::Verdict{result.at("verdict"), result.value("evidence", ""),
+                             result.at("code_sha256")};
+  });
+}
+
+Original Judge::original(const std::string& task, FlatSource source) {
+  const Verdicts::Verdict verdict = judge(task, source.text, "unknown");
+  if (verdict.verdict != "pass" && verdict.verdict != "degenerate") {
+    throw std::runtime_error("the shipped kernel of " + task + " is " + verdict.verdict + " (" +
+                             verdict.evidence + "): mutants of it would say nothing");
+  }
+  return {std::move(source), verdict.code_sha256};
+}
+
+Trial Judge::trial(const Original& original, const Mutant& mutant,
+                   const std::vector<Equivalent>& equivalents) {
+  const auto entry = equivalent_for(equivalents, mutant);
+  if (entry && !entry->judged) return {mutant, Fate::equivalent, "", "", entry->reason};
+  const auto verdict =
+      judge(mutant.task, apply(original.source.text, mutant.edit), original.code_sha256);
+  Trial trial{mutant, fate_of(verdict.verdict, entry.has_value()), verdict.verdict,
+              verdict.evidence, ""};
+  if (verdict.verdict == "same_code") {
+    trial.reason = "it compiles to the same code";
+  } else if (trial.fate == Fate::equivalent) {
+    trial.reason = entry->reason;
+  }
+  return trial;
+}
+
+void in_parallel(size_t count, int threads, const std::function<void(size_t)>& f) {
+  std::atomic<size_t> next = 0;
+  std::exception_ptr failed;
+  std::mutex mutex;
+  const auto work = [&] {
+    for (size_t i = 0; (i = next++) < count;) {
+      try {
+        f(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failed) failed = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) workers.emplace_back(work);
+  for (std::thread& worker : workers) worker.join();
+  if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace kb

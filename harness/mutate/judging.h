@@ -1,0 +1,90 @@
+// Judges mutants, many at a time, and keeps what has been found out.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mutate/equivalents.h"
+#include "mutate/flatten.h"
+#include "mutate/mutants.h"
+
+namespace kb {
+
+/// What has become of a mutant.
+enum class Fate {
+  killed,      ///< the judge has refused it
+  survived,    ///< it has passed
+  equivalent,  ///< it has passed, and computes the same
+  invalid,     ///< it does not compile, or the task cannot be judged: it says nothing
+};
+
+const char* name_of(Fate fate);
+
+/// A mutant with what the judge says of it.
+struct Trial {
+  Mutant mutant;
+  Fate fate;
+  std::string verdict;   ///< the judge's, or same_code
+  std::string evidence;  ///< the judge's sentence
+  std::string reason;    ///< why it is equivalent
+};
+
+/// The fate of a mutant that got this verdict.
+/// @param entry  of equivalents.json, if one fits
+Fate fate_of(const std::string& verdict, bool listed);
+
+/// A kernel as it is, in one text, and what mutants of it are compared with.
+struct Original {
+  FlatSource source;
+  std::string code_sha256;
+};
+
+/// Verdicts of kernels that have been judged, in a file that each verdict is appended to at once,
+/// so that a run which was stopped continues. Used by many threads.
+class Verdicts {
+ public:
+  /// @param file  is read, if it is there, and appended to
+  explicit Verdicts(std::filesystem::path file);
+
+  struct Verdict {
+    std::string verdict, evidence, code_sha256;
+  };
+  /// The known verdict, or what `judge` returns, which is then known.
+  Verdict get(const std::string& key, const std::function<Verdict()>& judge);
+
+ private:
+  std::filesystem::path file_;
+  std::mutex mutex_;
+  std::map<std::string, Verdict> known_;
+};
+
+/// Judges kernels of a build.
+class Judge {
+ public:
+  /// @param build_dir  of the preset
+  /// @param verdicts   outlives this
+  Judge(std::filesystem::path build_dir, Verdicts* verdicts);
+
+  /// Judges the kernel as it is. @throws std::runtime_error if it does not pass
+  Original original(const std::string& task, FlatSource source);
+  Trial trial(const Original& original, const Mutant& mutant,
+              const std::vector<Equivalent>& equivalents);
+
+ private:
+  Verdicts::Verdict judge(const std::string& task, const std::string& source,
+                          const std::string& known_code);
+
+  std::filesystem::path build_dir_;
+  std::string harness_;  ///< hash of what judges
+  Verdicts* verdicts_;
+};
+
+/// Calls f(0) ... f(count - 1) from so many threads; rethrows the first exception, after which no
+/// further call starts.
+void in_parallel(size_t count, int threads, const std::function<void(size_t)>& f);
+
+}  // namespace kb

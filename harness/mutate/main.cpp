@@ -1,0 +1,205 @@
+// kb_mutate: would the judge notice if a shipped kernel had a mistake? Makes mutants of the
+// kernels, with the blocks that they include, and has them judged.
+#include <fnmatch.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "mutate/judging.h"
+#include "mutate/reached.h"
+#include "mutate/report.h"
+#include "mutate/selection.h"
+#include "result/files.h"
+
+namespace kb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int exit_survivors = 1, exit_fault = 2;
+
+struct Options {
+  fs::path build_dir;
+  std::vector<std::string> tasks{"*"};
+  fs::path out;
+  std::string show;
+  size_t sample = 0, tasks_of_sample = 0;
+  uint64_t seed = 1;
+  int jobs = 1, kernels_per_block = 0;
+  double least_score = 100;
+  bool list = false, all_lines = false;
+};
+
+std::vector<std::string> task_names(const Options& options) {
+  std::vector<std::string> names;
+  const Json manifest = read_json(options.build_dir / "manifest.json");
+  for (const auto& [level, of] : manifest.at("levels").items()) {
+    for (const Json& slug : of.at("tasks")) {
+      const std::string name = "level" + level + "/" + slug.get<std::string>();
+      const bool wanted =
+          std::any_of(options.tasks.begin(), options.tasks.end(), [&](const std::string& pattern) {
+            return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+          });
+      if (wanted) names.push_back(name);
+    }
+  }
+  if (names.empty()) {
+    throw std::runtime_error("no task of " + options.build_dir.string() +
+                             " has such a name: give --task level1/019_relu, or a pattern");
+  }
+  return names;
+}
+
+// Some of the tasks, by the seed.
+std::vector<std::string> some_of(std::vector<std::string> names, const Options& options) {
+  if (options.tasks_of_sample == 0 || names.size() <= options.tasks_of_sample) return names;
+  std::vector<Mutant> tasks;
+  for (const std::string& name : names) tasks.push_back({name, name});
+  names.clear();
+  for (const Mutant& m : sample(tasks, options.tasks_of_sample, options.seed)) {
+    names.push_back(m.task);
+  }
+  return names;
+}
+
+/// The kernels with their mutants.
+struct Kernels {
+  std::vector<std::string> names;
+  std::vector<FlatSource> sources;
+  std::vector<std::vector<Mutant>> mutants;
+};
+
+Kernels read_kernels(const fs::path& project, const Options& options) {
+  Kernels kernels{some_of(task_names(options), options), {}, {}};
+  const size_t count = kernels.names.size();
+  kernels.sources.resize(count);
+  kernels.mutants.resize(count);
+  in_parallel(count, options.jobs, [&](size_t i) {
+    const std::string& name = kernels.names[i];
+    kernels.sources[i] = flatten(project, fs::path(name) / "candidate.cu");
+    const std::set<int> reached =
+        options.all_lines ? std::set<int>{}
+                          : reached_lines(options.build_dir, name, kernels.sources[i].text);
+    kernels.mutants[i] = mutants_of(name, kernels.sources[i], reached);
+  });
+  return kernels;
+}
+
+std::vector<Mutant> chosen(const Kernels& kernels, const std::vector<Equivalent>& equivalents,
+                           const Options& options) {
+  std::vector<Mutant> all;
+  for (const auto& of : kernels.mutants) all.insert(all.end(), of.begin(), of.end());
+  if (options.sample > 0) {  // a sample consists of what is judged
+    std::erase_if(all, [&](const Mutant& m) {
+      const auto entry = equivalent_for(equivalents, m);
+      return entry && !entry->judged;
+    });
+  }
+  if (options.kernels_per_block > 0) {
+    all = once_per_block(all, options.kernels_per_block, options.seed);
+  }
+  return options.sample > 0 ? sample(all, options.sample, options.seed) : all;
+}
+
+void print_trial(const Trial& t) {
+  std::printf("%-10s %s %s %s %s:%d\n", name_of(t.fate), t.mutant.id.c_str(), t.mutant.task.c_str(),
+              t.mutant.mistake.c_str(), t.mutant.file.c_str(), t.mutant.line);
+  if (t.fate == Fate::survived) {
+    std::printf("  %s\n  %s\n", t.mutant.before.c_str(), t.mutant.after.c_str());
+  }
+  std::fflush(stdout);
+}
+
+std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Mutant>& mutants,
+                             const std::vector<Equivalent>& equivalents, const Options& options) {
+  fs::create_directories(options.out);
+  Verdicts verdicts(options.out / "verdicts.jsonl");
+  Judge judge(options.build_dir, &verdicts);
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < kernels.names.size(); ++i) places[kernels.names[i]] = i;
+  std::vector<Original> originals(kernels.names.size());
+  in_parallel(originals.size(), options.jobs, [&](size_t i) {
+    originals[i] = judge.original(kernels.names[i], kernels.sources[i]);
+  });
+  std::vector<Trial> trials(mutants.size());
+  std::mutex mutex;
+  in_parallel(mutants.size(), options.jobs, [&](size_t i) {
+    trials[i] = judge.trial(originals[places.at(mutants[i].task)], mutants[i], equivalents);
+    const std::lock_guard lock(mutex);
+    print_trial(trials[i]);
+  });
+  return trials;
+}
+
+int show(const Kernels& kernels, const std::string& id) {
+  for (size_t i = 0; i < kernels.names.size(); ++i) {
+    for (const Mutant& m : kernels.mutants[i]) {
+      if (m.id != id) continue;
+      std::cout << apply(kernels.sources[i].text, m.edit);
+      return 0;
+    }
+  }
+  throw std::runtime_error("there is no mutant " + id + ": --list names them");
+}
+
+int run(const Options& options) {
+  const fs::path project =
+      read_json(options.build_dir / "manifest.json").at("source_dir").get<std::string>();
+  const auto equivalents = read_equivalents(project / "harness/mutate/equivalents.json");
+  const Kernels kernels = read_kernels(project, options);
+  if (!options.show.empty()) return show(kernels, options.show);
+  const std::vector<Mutant> mutants = chosen(kernels, equivalents, options);
+  if (options.list) {
+    for (const Mutant& m : mutants) {
+      std::printf("%s %s %s %s:%d\n  %s\n  %s\n", m.id.c_str(), m.task.c_str(), m.mistake.c_str(),
+                  m.file.c_str(), m.line, m.before.c_str(), m.after.c_str());
+    }
+    std::printf("%zu mutants\n", mutants.size());
+    return 0;
+  }
+  const std::vector<Trial> trials = judge_all(kernels, mutants, equivalents, options);
+  write_report(options.out, trials);
+  Score score;
+  for (const Trial& t : trials) score.add(t.fate);
+  std::printf(
+      "mutation score: %.1f %%: %ld killed, %ld survived, %ld equivalent, %ld invalid; %s\n",
+      score.percent(), score.killed, score.survived, score.equivalent, score.invalid,
+      (options.out / "score.md").c_str());
+  return score.percent() < options.least_score ? exit_survivors : 0;
+}
+
+}  // namespace
+}  // namespace kb
+
+int main(int argc, char** argv) {
+  kb::Options options;
+  options.build_dir = kb::fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  CLI::App app(
+      "Makes mutants of the shipped kernels, each with one mistake, and has them judged.\n"
+      "Exit code: 0 if enough are refused, 1 if not, 2 if nothing could be done.");
+  app.add_option("--task", options.tasks, "levelN/NNN_slug, or a pattern such as 'level1/*'");
+  app.add_option("--out", options.out,
+                 "folder of the report; verdicts that it has are not asked "
+                 "for again (default: mutation/ in the build folder)");
+  app.add_option("--sample", options.sample, "judge only so many, spread over tasks and operators");
+  app.add_option("--tasks", options.tasks_of_sample, "of so many tasks only, by the seed");
+  app.add_option("--seed", options.seed, "of the sample");
+  app.add_option("--kernels-per-block", options.kernels_per_block,
+                 "try a mutant of a shared block in so many kernels only; 0: in all");
+  app.add_option("-j,--jobs", options.jobs, "how many to judge side by side")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--least-score", options.least_score, "per cent that must be refused");
+  app.add_flag("--list", options.list, "only list the mutants");
+  app.add_flag("--all-lines", options.all_lines, "also of templates that no kernel instantiates");
+  app.add_option("--show", options.show, "only print the source of the mutant with this id");
+  CLI11_PARSE(app, argc, argv);
+  if (options.out.empty()) options.out = options.build_dir / "mutation";
+  try {
+    return kb::run(options);
+  } catch (const std::exception& error) {
+    std::cerr << "kb_mutate: " << error.what() << "\n";
+    return kb::exit_fault;
+  }
+}
