@@ -2,7 +2,7 @@
 
 #include <elf.h>
 
-#include <algorithm>
+#include <stdexcept>
 
 #include "elf_file.h"
 #include "elf_read.h"
@@ -21,12 +21,9 @@ bool is_program(const Elf64_Shdr& section) {
 
 }  // namespace
 
-std::string module_code_sha256(const std::filesystem::path& path, std::string_view folder) {
+std::string module_code_sha256(const std::filesystem::path& path) {
   read_elf(path);  // refuses what is not whole
-  std::string bytes = read_text(path);
-  for (size_t at = 0; !folder.empty() && (at = bytes.find(folder, at)) != std::string::npos;) {
-    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), folder.size(), ' ');
-  }
+  const std::string bytes = read_text(path);
   const auto header = read_structure<Elf64_Ehdr>(bytes, 0);
   Sha256 hash;
   for (uint64_t i = 0; i < header.e_shnum; ++i) {

@@ -6,9 +6,26 @@
 
 namespace kb {
 
+namespace {
+
+// a < b ? a : b is the same with <=.
+bool chooses_between_operands(const Code& code, size_t comparison) {
+  const size_t question = code.operand_end(comparison + 1);
+  if (!code.is(question, "?")) return false;
+  const Choice choice = choice_at(code, question);
+  if (choice.second == 0 || choice.end <= choice.second) return false;
+  const std::string a = code.text(code.operand_begin(comparison - 1), comparison);
+  const std::string b = code.text(comparison + 1, question);
+  const std::string first = code.text(choice.first, choice.second - 1);
+  const std::string second = code.text(choice.second, choice.end);
+  return (first == a && second == b) || (first == b && second == a);
+}
+
+}  // namespace
+
 void find_comparisons(const Code& code, std::vector<Edit>* edits) {
   for (size_t i = 0; i < code.size(); ++i) {
-    if (!code.is_binary(i)) continue;
+    if (!code.is_binary(i) || chooses_between_operands(code, i)) continue;
     if (code.is(i, "<")) edits->push_back(code.replace(i, i + 1, "<="));
     if (code.is(i, ">")) edits->push_back(code.replace(i, i + 1, ">="));
     if (code.is(i, "<=")) edits->push_back(code.replace(i, i + 1, "<"));
@@ -86,15 +103,16 @@ void find_swapped_members(const Code& code, std::vector<Edit>* edits) {
     while (code.is(name, "&") || code.is(name, "const")) ++name;
     if (code.is_identifier(name)) objects.insert(std::string(code.token(name)));
   }
-  size_t last = 0;
+  size_t last = 0;  // the first token of the member before
   for (size_t i = 1; i + 2 < code.size(); ++i) {
     const bool member = objects.contains(code.token(i)) && code.is(i + 1, ".") &&
                         !code.is(i - 1, ".") && !code.is(i + 3, "(");
     if (!member) continue;
     const bool together = last != 0 && code.statement_begin(last) == code.statement_begin(i);
-    const bool product = last + 3 + 1 == i && (code.is(i - 1, "*") || code.is(i - 1, "+"));
+    const size_t end = last != 0 ? code.operand_end(last) : 0;
+    const bool product = end + 1 == i && (code.is(end, "*") || code.is(end, "+"));
     if (together && !product && code.token(last + 2) != code.token(i + 2)) {
-      edits->push_back(exchanged(code, {last, last + 3}, {i, i + 3}));
+      edits->push_back(exchanged(code, {last, end}, {i, code.operand_end(i)}));
     }
     last = i;
   }

@@ -151,7 +151,7 @@ int Code::for_clause(size_t i) const {
 size_t Code::statement_begin(size_t i) const {
   while (i > 0) {
     const size_t before = i - 1;
-    if (one_of(token(before), {";", "{", "}"})) break;
+    if (one_of(token(before), {";", "{", "}", "else", "do"})) break;
     if (is(before, "(") && before > 0 && one_of(token(before - 1), {"for", "if", "while"})) break;
     const bool closes = partner_[before] != none && partner_[before] < before;
     if (closes && is(before, ")") && partner_[before] > 0 &&

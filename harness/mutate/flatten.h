@@ -21,7 +21,8 @@ struct FlatSource {
 
 /// Puts the blocks <kb/...> and what lies in levelN/architectures in the places of their #include
 /// lines, each once. "task.h", the contract and CUDA's own headers stay as they are. CUDA's two
-/// headers of 16-bit types come first, so that a mutant may use them.
+/// headers of 16-bit types come first, so that a mutant may use them. The text calls itself
+/// kernel.cu, wherever it lies: modules carry their source's name.
 /// @param project  the project's folder
 /// @param file     of the kernel, below it
 /// @throws std::runtime_error if a file cannot be read

@@ -22,6 +22,8 @@ const char* name_of(Fate fate) {
       return "survived";
     case Fate::equivalent:
       return "equivalent";
+    case Fate::unreached:
+      return "unreached";
     default:
       return "invalid";
   }
@@ -46,13 +48,13 @@ Verdicts::Verdicts(fs::path file) : file_(std::move(file)) {
   }
 }
 
-Verdicts::Verdict Verdicts::get(const std::string& key, const std::function<Verdict()>& judge) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = known_.find(key);
-    if (found != known_.end()) return found->second;
-  }
-  const Verdict verdict = judge();
+std::optional<Finding> Verdicts::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key);
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Verdicts::keep(const std::string& key, const Finding& verdict) {
   const Json entry{{"key", key},
                    {"verdict", verdict.verdict},
                    {"evidence", verdict.evidence},
@@ -62,60 +64,79 @@ Verdicts::Verdict Verdicts::get(const std::string& key, const std::function<Verd
   std::ofstream out(file_, std::ios::app);
   out << entry.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
   if (!out) throw std::runtime_error(file_.string() + " cannot be written: is the disk full?");
-  return verdict;
 }
 
 Judge::Judge(fs::path build_dir, Verdicts* verdicts)
     : build_dir_(std::move(build_dir)), harness_(harness_sha256(build_dir_)), verdicts_(verdicts) {}
 
-Verdicts::Verdict Judge::judge(const std::string& task, const std::string& source,
-                               const std::string& known_code) {
+std::string Judge::key(const std::string& task, const std::string& source) const {
   std::string library = task;
   library[library.find('/')] = '.';
-  const std::string key =
-      sha256_hex(harness_ + "\n" + known_code + "\n" +
-                 file_sha256(build_dir_ / "lib/tasks" / (library + ".so")) + "\n" + source);
-  return verdicts_->get(key, [&] {
-    const TemporaryDirectory folder;
-    write_file_atomically(folder.path() / "mutant.cu", source);
-    const fs::path errors = folder.path() / "errors";
-    const Ran ran =
-        run_program({build_dir_ / "bin/kb_judge_kernel", "--no-timing", "--build-dir", build_dir_,
-                     "--unless-code", known_code, "--", task, folder.path() / "mutant.cu"},
-                    {}, errors);
-    if (ran.output.empty()) {
-      throw std::runtime_error("a mutant of " + task +
-                               " could not be judged: " + read_text(errors));
-    }
-    const Json result = Json::parse(ran.output);
-    return Verdicts::Verdict{result.at("verdict"), result.value("evidence", ""),
-                             result.at("code_sha256")};
-  });
+  return sha256_hex(harness_ + "\n" + file_sha256(build_dir_ / "lib/tasks" / (library + ".so")) +
+                    "\n" + source);
+}
+
+Finding Judge::ask(const std::string& task, const std::string& source,
+                   const std::string& known_code) const {
+  const TemporaryDirectory folder;
+  const fs::path file = folder.path() / "kernel.cu", errors = folder.path() / "errors";
+  write_file_atomically(file, source);
+  const Ran ran = run_program({build_dir_ / "bin/kb_judge_kernel", "--no-timing", "--build-dir",
+                               build_dir_, "--unless-code", known_code, "--", task, file},
+                              {}, errors);
+  if (ran.output.empty()) {
+    throw std::runtime_error("a kernel of " + task + " could not be judged: " + read_text(errors));
+  }
+  const Json result = Json::parse(ran.output);
+  return {result.at("verdict"), result.value("evidence", ""), result.at("code_sha256")};
 }
 
 Original Judge::original(const std::string& task, FlatSource source) {
-  const Verdicts::Verdict verdict = judge(task, source.text, "unknown");
-  if (verdict.verdict != "pass" && verdict.verdict != "degenerate") {
-    throw std::runtime_error("the shipped kernel of " + task + " is " + verdict.verdict + " (" +
-                             verdict.evidence + "): mutants of it would say nothing");
+  const std::string place = key(task, source.text);
+  std::optional<Finding> verdict = verdicts_->find(place);
+  if (!verdict) {
+    verdict = ask(task, source.text, "unknown");
+    const bool right = verdict->verdict == "pass" || verdict->verdict == "degenerate";
+    if (!right) {  // it may be the machine's fault, and is not kept
+      return {std::move(source), "",
+              "the kernel itself is " + verdict->verdict + ": " + verdict->evidence};
+    }
+    verdicts_->keep(place, *verdict);
   }
-  return {std::move(source), verdict.code_sha256};
+  return {std::move(source), verdict->code_sha256, ""};
 }
 
 Trial Judge::trial(const Original& original, const Mutant& mutant,
                    const std::vector<Equivalent>& equivalents) {
   const auto entry = equivalent_for(equivalents, mutant);
   if (entry && !entry->judged) return {mutant, Fate::equivalent, "", "", entry->reason};
-  const auto verdict =
-      judge(mutant.task, apply(original.source.text, mutant.edit), original.code_sha256);
+  if (!original.fault.empty()) return {mutant, Fate::invalid, "", original.fault, ""};
+  const Finding verdict = of_mutant(original, mutant.task, mutant.edit);
   Trial trial{mutant, fate_of(verdict.verdict, entry.has_value()), verdict.verdict,
               verdict.evidence, ""};
   if (verdict.verdict == "same_code") {
     trial.reason = "it compiles to the same code";
   } else if (trial.fate == Fate::equivalent) {
     trial.reason = entry->reason;
+  } else if (trial.fate == Fate::survived) {
+    const auto probe = probe_of(original.source, mutant);
+    if (probe && of_mutant(original, mutant.task, *probe).verdict == "pass") {
+      trial.fate = Fate::unreached;
+      trial.reason = "the kernel does not get there at the sizes that are judged on the CPU";
+    }
   }
   return trial;
+}
+
+Finding Judge::of_mutant(const Original& original, const std::string& task, const Edit& edit) {
+  const std::string source = apply(original.source.text, edit);
+  const std::string place = key(task, source);
+  std::optional<Finding> verdict = verdicts_->find(place);
+  if (!verdict) {
+    verdict = ask(task, source, original.code_sha256);
+    verdicts_->keep(place, *verdict);
+  }
+  return *verdict;
 }
 
 void in_parallel(size_t count, int threads, const std::function<void(size_t)>& f) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ enum class Fate {
   killed,      ///< the judge has refused it
   survived,    ///< it has passed
   equivalent,  ///< it has passed, and computes the same
+  unreached,   ///< it has passed, and the kernel does not get there at the sizes of the CPU
   invalid,     ///< it does not compile, or the task cannot be judged: it says nothing
 };
 
@@ -37,46 +39,54 @@ struct Trial {
 /// @param entry  of equivalents.json, if one fits
 Fate fate_of(const std::string& verdict, bool listed);
 
-/// A kernel as it is, in one text, and what mutants of it are compared with.
-struct Original {
-  FlatSource source;
-  std::string code_sha256;
+/// What the judge says of a kernel.
+struct Finding {
+  std::string verdict;      ///< or same_code
+  std::string evidence;     ///< one sentence
+  std::string code_sha256;  ///< of the module
 };
 
-/// Verdicts of kernels that have been judged, in a file that each verdict is appended to at once,
-/// so that a run which was stopped continues. Used by many threads.
+/// Verdicts by key, in a file that each is appended to at once, so that a run which was stopped
+/// continues. Used by many threads.
 class Verdicts {
  public:
   /// @param file  is read, if it is there, and appended to
   explicit Verdicts(std::filesystem::path file);
 
-  struct Verdict {
-    std::string verdict, evidence, code_sha256;
-  };
-  /// The known verdict, or what `judge` returns, which is then known.
-  Verdict get(const std::string& key, const std::function<Verdict()>& judge);
+  std::optional<Finding> find(const std::string& key);
+  void keep(const std::string& key, const Finding& verdict);
 
  private:
   std::filesystem::path file_;
   std::mutex mutex_;
-  std::map<std::string, Verdict> known_;
+  std::map<std::string, Finding> known_;
 };
 
-/// Judges kernels of a build.
+/// A kernel as it is, in one text, and what mutants of it are compared with.
+struct Original {
+  FlatSource source;
+  std::string code_sha256;
+  std::string fault;  ///< why its mutants say nothing: it does not pass itself
+};
+
+/// Judges kernels of a build. Used by many threads.
 class Judge {
  public:
   /// @param build_dir  of the preset
   /// @param verdicts   outlives this
   Judge(std::filesystem::path build_dir, Verdicts* verdicts);
 
-  /// Judges the kernel as it is. @throws std::runtime_error if it does not pass
+  /// Judges the kernel as it is.
   Original original(const std::string& task, FlatSource source);
+  /// Judges a mutant of it, unless that would say nothing.
   Trial trial(const Original& original, const Mutant& mutant,
               const std::vector<Equivalent>& equivalents);
 
  private:
-  Verdicts::Verdict judge(const std::string& task, const std::string& source,
-                          const std::string& known_code);
+  Finding of_mutant(const Original& original, const std::string& task, const Edit& edit);
+  std::string key(const std::string& task, const std::string& source) const;
+  Finding ask(const std::string& task, const std::string& source,
+              const std::string& known_code) const;
 
   std::filesystem::path build_dir_;
   std::string harness_;  ///< hash of what judges

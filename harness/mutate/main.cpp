@@ -164,9 +164,10 @@ int run(const Options& options) {
   Score score;
   for (const Trial& t : trials) score.add(t.fate);
   std::printf(
-      "mutation score: %.1f %%: %ld killed, %ld survived, %ld equivalent, %ld invalid; %s\n",
-      score.percent(), score.killed, score.survived, score.equivalent, score.invalid,
-      (options.out / "score.md").c_str());
+      "mutation score: %.1f %%: %ld killed, %ld survived, %ld equivalent, %ld unreached, %ld "
+      "invalid; %s\n",
+      score.percent(), score.killed, score.survived, score.equivalent, score.unreached,
+      score.invalid, (options.out / "score.md").c_str());
   return score.percent() < options.least_score ? exit_survivors : 0;
 }
 

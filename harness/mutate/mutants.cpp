@@ -65,6 +65,27 @@ bool is_reached(const Code& code, const Lines& lines, const Edit& edit,
 
 }  // namespace
 
+std::optional<Edit> probe_of(const FlatSource& source, const Mutant& mutant) {
+  static const std::string stop = "__builtin_trap(); ";
+  const Code code(source.text);
+  size_t i = token_at(code, mutant.edit.at);
+  if (i >= code.size() || !code.in_function(i)) return std::nullopt;
+  size_t first = code.statement_begin(i);
+  // Out of the head of a for, an if or a while.
+  while (code.around(first) != cu2cpp::none && code.is(code.around(first), "(")) {
+    first = code.statement_begin(code.around(first));
+  }
+  if (first == 0) return std::nullopt;
+  const bool in_block =
+      code.is(first - 1, ";") || code.is(first - 1, "{") || code.is(first - 1, "}");
+  const bool label = code.is(first, "case") || code.is(first, "default");
+  if (in_block && !label) return Edit{code.begin(first), 0, stop};
+  const size_t end = code.statement_end(first);  // the only statement of an if or a loop
+  if (!code.is(first - 1, ")") || !code.is(end, ";")) return std::nullopt;
+  const std::string statement = code.text(first, end + 1);
+  return code.replace(first, end + 1, "{ " + stop + statement + " }");
+}
+
 std::string squeezed(const std::string& text) {
   std::string result;
   for (const char c : text) {

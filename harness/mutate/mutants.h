@@ -1,6 +1,7 @@
 // The mutants of a kernel.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ struct Mutant {
 /// @param reached lines of the text, from 1, that become code; none at all: every line does
 std::vector<Mutant> mutants_of(const std::string& task, const FlatSource& source,
                                const std::set<int>& reached);
+
+/// What ends the program where the mutant would differ: before the statement with the edit, or the
+/// one that its condition belongs to. A kernel that passes with it does not get there.
+/// @return nothing if that is no place for a statement
+std::optional<Edit> probe_of(const FlatSource& source, const Mutant& mutant);
 
 /// The text with single blanks, and none at its ends.
 std::string squeezed(const std::string& text);

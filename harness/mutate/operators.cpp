@@ -54,7 +54,11 @@ Choice choice_at(const Code& code, size_t i) {
     } else if (word == "?") {
       ++depth;
     } else if (word == ":") {
-      if (depth-- == 0) choice.second = k + 1;
+      if (depth > 0) {
+        --depth;
+      } else if (choice.second == 0) {
+        choice.second = k + 1;
+      }
     } else if (word == "," || word == ";") {
       choice.end = k;
       break;

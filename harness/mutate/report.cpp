@@ -34,18 +34,20 @@ std::string row(const std::string& name, const Score& s) {
   const std::string bar = " | ";
   return "| " + name + bar + one_decimal(s.percent()) + bar + std::to_string(s.killed) + bar +
          std::to_string(s.survived) + bar + std::to_string(s.equivalent) + bar +
-         std::to_string(s.invalid) + " |\n";
+         std::to_string(s.unreached) + bar + std::to_string(s.invalid) + " |\n";
 }
 
 std::string table(const std::string& of, const Scores& scores) {
-  std::string text = "| " + of + " | score, % | killed | survived | equivalent | invalid |\n" +
-                     "|:--|--:|--:|--:|--:|--:|\n";
+  std::string text = "| " + of +
+                     " | score, % | killed | survived | equivalent | unreached | invalid |\n" +
+                     "|:--|--:|--:|--:|--:|--:|--:|\n";
   Score all;
   for (const auto& [name, score] : scores) {
     text += row(name, score);
     all.killed += score.killed;
     all.survived += score.survived;
     all.equivalent += score.equivalent;
+    all.unreached += score.unreached;
     all.invalid += score.invalid;
   }
   return text + row("all", all) + "\n";
@@ -75,6 +77,7 @@ void Score::add(Fate fate) {
   ++(fate == Fate::killed       ? killed
      : fate == Fate::survived   ? survived
      : fate == Fate::equivalent ? equivalent
+     : fate == Fate::unreached  ? unreached
                                 : invalid);
 }
 
@@ -89,12 +92,12 @@ void write_report(const std::filesystem::path& folder, const std::vector<Trial>&
   for (const Trial& t : trials) all.push_back(to_json(t));
   replace_json(folder / "mutants.json", all);
 
-  std::string csv = "task,operator,score_percent,killed,survived,equivalent,invalid\n";
+  std::string csv = "task,operator,score_percent,killed,survived,equivalent,unreached,invalid\n";
   for (const auto& [name, s] :
        scores_by(trials, [&](const Trial& t) { return task(t) + "," + mistake(t); })) {
     csv += name + "," + one_decimal(s.percent()) + "," + std::to_string(s.killed) + "," +
            std::to_string(s.survived) + "," + std::to_string(s.equivalent) + "," +
-           std::to_string(s.invalid) + "\n";
+           std::to_string(s.unreached) + "," + std::to_string(s.invalid) + "\n";
   }
   replace_text(folder / "score.csv", csv);
   replace_text(folder / "score.md", "# Mutants of the shipped kernels\n\n" +

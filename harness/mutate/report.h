@@ -11,7 +11,7 @@ namespace kb {
 
 /// Counts of mutants.
 struct Score {
-  long killed = 0, survived = 0, equivalent = 0, invalid = 0;
+  long killed = 0, survived = 0, equivalent = 0, unreached = 0, invalid = 0;
 
   void add(Fate fate);
   /// killed / (killed + survived), in per cent; 100 if there are none.

@@ -149,7 +149,7 @@ class Judging {
     know_machine();
     compile();
     if (!arguments_.known_code) return judge();
-    const std::string code = module_code_sha256(kernel_.module, folder_.path().string());
+    const std::string code = module_code_sha256(kernel_.module);
     if (code == *arguments_.known_code) return {{"verdict", "same_code"}, {"code_sha256", code}};
     Json judged = judge();
     judged["code_sha256"] = code;

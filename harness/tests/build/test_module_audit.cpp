@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "module_code.h"
 #include "workspace.h"
 
 namespace kb::test {
@@ -65,6 +66,17 @@ TEST_F(AuditModule, OrdinaryModulePasses) {
   const ModuleAudit result = audit();
   EXPECT_EQ(result.verdict, AuditVerdict::ok) << result.sentence;
   EXPECT_EQ(result.sentence, "");
+}
+
+TEST_F(AuditModule, CodeIsHashedWithoutWhatIsNotLoaded) {
+  const auto code_of = [&](const std::string& source, const Words& more = {}) {
+    link(source, more);
+    return module_code_sha256(path("obj/module.so"));
+  };
+  const std::string code = code_of(entry);
+  EXPECT_EQ(code_of("// a comment\n" + entry, {"-g"}), code);
+  EXPECT_NE(code_of(entry + "int unused;\nint more() { return 2; }\n", {"-fvisibility=default"}),
+            code);
 }
 
 TEST_F(AuditModule, CudaRuntimeIsAnOrdinaryImport) {

@@ -39,13 +39,14 @@ TEST_F(Project, PutsEachBlockWhereItIsIncludedFirst) {
         "#include <kb/a.cuh>\n#include <kb/b.cuh>\n#include <kb/contract.h>\nint k;\n");
   const FlatSource source = flat();
   EXPECT_EQ(source.text,
-            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include \"task.h\"\nint c;\n"
+            "#line 2 \"kernel.cu\"\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include "
+            "\"task.h\"\nint c;\n"
             "#include <cmath>\n// b\nint b;\nint a;\n#include <kb/contract.h>\nint k;\n");
-  ASSERT_EQ(source.origins.size(), 10u);
+  ASSERT_EQ(source.origins.size(), 11u);
   EXPECT_EQ(source.origins[0].file, "");
-  EXPECT_EQ(source.origins[6].file, "harness/blocks/include/kb/b.cuh");
-  EXPECT_EQ(source.origins[6].line, 3);
-  EXPECT_EQ(source.origins[9].line, 7);
+  EXPECT_EQ(source.origins[7].file, "harness/blocks/include/kb/b.cuh");
+  EXPECT_EQ(source.origins[7].line, 3);
+  EXPECT_EQ(source.origins[10].line, 7);
 }
 
 FlatSource source_of(const std::string& text) {
@@ -76,6 +77,23 @@ TEST(Mutants, AreOnlyOfLinesThatBecomeCode) {
   const auto mutants = mutants_of("level1/001_x", source_of(two), {3});
   ASSERT_EQ(mutants.size(), 2u);
   EXPECT_EQ(mutants[0].line, 3);
+}
+
+TEST(Mutants, AreProbedWhereTheyWouldDiffer) {
+  const auto probed = [](const std::string& body, const std::string& changed) {
+    const FlatSource source = source_of("void f() { " + body + " }\n");
+    const size_t at = source.text.find(changed);
+    const auto probe = probe_of(source, {"", "", "", "", 0, "", "", {at, 1, ""}});
+    if (!probe) return std::string("none");
+    const std::string text = apply(source.text, *probe);
+    return text.substr(11, text.size() - 14);
+  };
+  const std::string stop = "__builtin_trap(); ";
+  EXPECT_EQ(probed("a = 1; b = c < 2;", "<"), "a = 1; " + stop + "b = c < 2;");
+  EXPECT_EQ(probed("for (int i = 0; i < n; ++i) g(i);", "<"),
+            stop + "for (int i = 0; i < n; ++i) g(i);");
+  EXPECT_EQ(probed("if (a) g(h(b));", "b"), "if (a) { " + stop + "g(h(b)); }");
+  EXPECT_EQ(probed("if (a) g(); else h(b);", "b"), "none");
 }
 
 TEST(Mutants, ReadObjdumpsListing) {
@@ -168,19 +186,14 @@ TEST(Judging, TellsFatesFromVerdicts) {
   EXPECT_EQ(fate_of("compile_error", false), Fate::invalid);
 }
 
-TEST(Judging, AsksOnceForAVerdict) {
+TEST(Judging, KeepsVerdictsAtOnce) {
   const TemporaryDirectory folder;
   const fs::path file = folder.path() / "verdicts.jsonl";
-  int asked = 0;
-  const auto judge = [&] {
-    ++asked;
-    return Verdicts::Verdict{"incorrect", "y[0] is 1 but must be 2", "abc"};
-  };
-  Verdicts(file).get("key", judge);
+  Verdicts verdicts(file);
+  EXPECT_FALSE(verdicts.find("key"));
+  verdicts.keep("key", {"incorrect", "y[0] is 1 but must be 2", "abc"});
   std::ofstream(file, std::ios::app) << R"({"key": "cut o)";  // a run that was stopped
-  Verdicts later(file);
-  EXPECT_EQ(later.get("key", judge).evidence, "y[0] is 1 but must be 2");
-  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(Verdicts(file).find("key")->evidence, "y[0] is 1 but must be 2");
 }
 
 TEST(Judging, CallsEveryIndexOnceAndPassesExceptionsOn) {
@@ -195,15 +208,15 @@ TEST(Report, CountsKilledOfThoseThatAreNotEquivalent) {
   const TemporaryDirectory folder;
   std::vector<Trial> trials;
   for (const Fate fate : {Fate::killed, Fate::killed, Fate::killed, Fate::survived,
-                          Fate::equivalent, Fate::invalid}) {
+                          Fate::equivalent, Fate::unreached, Fate::unreached, Fate::invalid}) {
     trials.push_back({mutant("id", "level1/1", "tail", "f"), fate, "", "", ""});
   }
   write_report(folder.path(), trials);
   EXPECT_EQ(read_text(folder.path() / "score.csv"),
-            "task,operator,score_percent,killed,survived,equivalent,invalid\n"
-            "level1/1,tail,75.0,3,1,1,1\n");
+            "task,operator,score_percent,killed,survived,equivalent,unreached,invalid\n"
+            "level1/1,tail,75.0,3,1,1,2,1\n");
   const std::string page = read_text(folder.path() / "score.md");
-  EXPECT_NE(page.find("| tail | 75.0 | 3 | 1 | 1 | 1 |"), std::string::npos) << page;
+  EXPECT_NE(page.find("| tail | 75.0 | 3 | 1 | 1 | 2 | 1 |"), std::string::npos) << page;
   EXPECT_NE(page.find("`a * b`"), std::string::npos) << page;
 }
 

@@ -48,6 +48,8 @@ TEST(Operators, MoveComparisons) {
   EXPECT_EQ(body_mutants("comparison", "if (a < b || c >= d) g<int>(x);"),
             (Texts{"if (a <= b || c >= d) g<int>(x);", "if (a < b || c > d) g<int>(x);"}));
   EXPECT_EQ(body_mutants("comparison", "k<<<a, b>>>(x);"), Texts{});
+  EXPECT_EQ(body_mutants("comparison", "n = a + b < c ? a + b : c;").size(), 1u);
+  EXPECT_EQ(body_mutants("comparison", "n = a[i] < c ? c : a[i];"), Texts{}) << "an extremum";
 }
 
 TEST(Operators, CutTails) {
@@ -92,6 +94,9 @@ TEST(Operators, TakeOneOfTwoOrAConstantForTheGreater) {
   EXPECT_EQ(body_mutants("extremum", "return is_nan(v) || v > w ? v : w;", of_floats),
             (Texts{"return (v);", "return (w);", "return 0.f;"}));
   EXPECT_EQ(body_mutants("extremum", "return v > 0 ? w : v;", of_floats), Texts{});
+  EXPECT_EQ(body_mutants("extremum", "return v < w ? w : v > sum ? sum : v;", of_floats),
+            (Texts{"return v < w ? w : (sum);", "return v < w ? w : (v);",
+                   "return v < w ? w : 0.f;"}));
 }
 
 TEST(Operators, MisplaceEpsilons) {
@@ -138,6 +143,7 @@ TEST(Operators, ExchangeSizes) {
   EXPECT_EQ(body_mutants("swapped_sizes", "g(s.a, s.b, s.c);", head),
             (Texts{"g(s.b, s.a, s.c);", "g(s.a, s.c, s.b);"}));
   EXPECT_EQ(body_mutants("swapped_sizes", "n = s.a * s.b;", head), Texts{}) << "no matter";
+  EXPECT_EQ(body_mutants("swapped_sizes", "g(s.a, s.b[0]);", head), Texts{"g(s.b[0], s.a);"});
   EXPECT_EQ(body_mutants("swapped_sizes", "i = (a * height + b) * width + c;"),
             Texts{"i = (a * width + b) * height + c;"});
 }
