@@ -94,9 +94,9 @@ TEST(Operators, TakeOneOfTwoOrAConstantForTheGreater) {
   EXPECT_EQ(body_mutants("extremum", "return is_nan(v) || v > w ? v : w;", of_floats),
             (Texts{"return (v);", "return (w);", "return 0.f;"}));
   EXPECT_EQ(body_mutants("extremum", "return v > 0 ? w : v;", of_floats), Texts{});
-  EXPECT_EQ(body_mutants("extremum", "return v < w ? w : v > sum ? sum : v;", of_floats),
-            (Texts{"return v < w ? w : (sum);", "return v < w ? w : (v);",
-                   "return v < w ? w : 0.f;"}));
+  EXPECT_EQ(
+      body_mutants("extremum", "return v < w ? w : v > sum ? sum : v;", of_floats),
+      (Texts{"return v < w ? w : (sum);", "return v < w ? w : (v);", "return v < w ? w : 0.f;"}));
 }
 
 TEST(Operators, MisplaceEpsilons) {
