@@ -24,5 +24,5 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-Conv", tensors, reference,
-                                  {.smoke = {2, 8, 24, 18, 18, 3}, .odd = {3, 5, 19, 13, 17, 2}});
+                                  {.smoke = {2, 8, 24, 18, 18, 3}, .odd = {3, 5, 35, 13, 17, 2}});
 }
