@@ -20,9 +20,18 @@ void replace_all(std::string* text, const std::string& from, const std::string& 
 
 Json pattern_for(const Kernel& kernel, const Json& patterns) {
   const std::set<std::string> wanted(kernel.headers.begin(), kernel.headers.end());
+  std::set<std::string> known;
   for (const Json& entry : patterns.at("candidates")) {
     const auto headers = entry.at("headers").get<std::set<std::string>>();
     if (entry.at("library") == kernel.library && headers == wanted) return entry;
+    known.insert(headers.begin(), headers.end());
+  }
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : wanted) {
+    if (!known.contains(name)) {
+      throw std::runtime_error("the headers '" + name + "' are not known: choose from " + names);
+    }
   }
   throw std::runtime_error("this build has no library " + kernel.library +
                            ": install it, or configure again if it was installed since");

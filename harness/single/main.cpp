@@ -334,7 +334,6 @@ int main(int argc, char** argv) {
   app.add_option("--library", arguments.library, "vendor library that it may call")
       ->check(CLI::IsMember({"none", "cublas", "cudnn"}));
   app.add_option("--headers", arguments.headers, "headers beyond CUDA's own that it may include")
-      ->check(CLI::IsMember({"kb"}))
       ->allow_extra_args(false);
   app.add_flag("!--no-timing", arguments.timing, "only judge whether it is right");
   try {

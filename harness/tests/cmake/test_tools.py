@@ -216,6 +216,37 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     shutil.rmtree(tree.root / "reports")
 
 
+def test_the_first_look_builds_what_is_configured_of_it_once(
+    tree: Tree, tmp_path: pathlib.Path
+) -> None:
+    log = tmp_path / "log"
+    say(
+        tmp_path,
+        "ctest",
+        f"""case "$*" in
+*" -N "*) echo "  Test  #7: seed.level1.019_relu.correct" ;;
+*) echo "ctest $*" >>{log} ;;
+esac""",
+    )
+    say(tmp_path, "cmake", f'echo "cmake $*" >>{log}')
+    shutil.rmtree(tree.root / "build/p", ignore_errors=True)
+    script = "source tools/lib/setup.sh; KB_PRESET=p KB_JOBS=1; set -e; kb_first_look"
+    path = f"{tmp_path}:/usr/bin:/bin"
+    done = tree.run(["bash", "-c", script], PATH=path)
+    assert done.returncode == 0, done.stderr
+    build, judge = log.read_text().splitlines()
+    assert build.endswith(
+        "--target kb_programs seed.level1.019_relu level1.019_relu.test level1.019_relu.bench -j 1"
+    )
+    assert judge.startswith("ctest --preset p -R ^seed")
+
+    log.unlink()
+    (tree.root / "build/p/reports").mkdir(parents=True)
+    (tree.root / "build/p/reports/results.json").write_text("{}")
+    assert tree.run(["bash", "-c", script], PATH=path).returncode == 0
+    assert not log.exists()
+
+
 def test_gpu_check_needs_a_built_preset(tree: Tree) -> None:
     done = tree.run(["tools/gpu-check", "h200"])
     assert done.returncode == 2

@@ -77,6 +77,27 @@ def test_declared_headers_may_be_included(checkout: Checkout) -> None:
     assert result["build"]["headers"] == ["kb"]
 
 
+TORCH = """#include "task.h"
+#include <kb/torch.h>
+__global__ void relu(const float* x, float* y, int64_t n) {
+  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
+}
+void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {
+  const int64_t n = s.batch_size * s.dim;
+  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
+}
+"""
+
+
+def test_torchs_names_may_be_included_alone_or_with_the_blocks(checkout: Checkout) -> None:
+    for headers in (["torch"], ["kb", "torch"]):
+        options = [word for name in headers for word in ("--headers", name)]
+        done = checkout.judge(*options, "--no-timing", PRESET, "level1/019_relu", "-", given=TORCH)
+        assert (done.returncode, verdict_of(done)) == (0, "pass"), done.stderr
+        assert json.loads(done.stdout)["build"]["headers"] == headers
+
+
 def test_a_declared_library_is_recorded(checkout: Checkout) -> None:
     kernel = (EXAMPLES / f"{RIGHT}.cu").read_text()
     arguments = ("--library", "cublas", PRESET, f"level1/{RIGHT}", "-")
@@ -121,7 +142,10 @@ def test_many_calls_at_once(checkout: Checkout) -> None:
         ((PRESET, "level1/019_relu", "/dev/zero"), "/dev/zero is larger than 4 MiB"),
         ((PRESET, "level1/019_relu", "-", "--frobnicate"), "there is no option --frobnicate"),
         ((PRESET, "level1/019_relu", "-", "--headers"), "--headers needs a name after it"),
-        ((PRESET, "level1/019_relu", "-", "--headers=torch"), "torch not in {kb}"),
+        (
+            (PRESET, "level1/019_relu", "-", "--headers=cute"),
+            "'cute' are not known: choose from kb, torch",
+        ),
         ((PRESET, "level1/019_relu", "-", "-j", "2"), "-j is for runs"),
     ],
 )
