@@ -126,9 +126,11 @@ class _Level:
         o = self.outcomes.get((machine, run, task))
         return o if o and o.correct and o.speedup is not None else None
 
-    def functional(self, machine: str) -> bool:
-        """True where nothing was judged on a GPU."""
-        return all(s.suite.backend != "cuda" for s in self.sides[machine].values())
+    def untimed(self, machine: str) -> bool:
+        """True where no run has a time of a GPU."""
+        return not any(
+            self.timed(machine, run, task) for run in self.sides[machine] for task in self.tasks
+        )
 
 
 def _level(grid: dict[str, dict[Run, Side]], number: int, lane: str) -> dict[str, Any]:
@@ -152,7 +154,7 @@ def _level(grid: dict[str, dict[Run, Side]], number: int, lane: str) -> dict[str
     return {
         "level": number,
         "n": len(level.tasks),
-        "functional": all(map(level.functional, level.machines)),
+        "untimed": all(map(level.untimed, level.machines)),
         "ranks": _ranks(level),
         "tasks": rows,
         "orders": _orders(level),
@@ -177,11 +179,11 @@ def _ranks(level: _Level) -> list[dict[str, Any]]:
 
 def _ranks_on(level: _Level, machine: str) -> dict[Run, dict[str, Any]]:
     """Rank, share and geo-mean of each run on a GPU. What a run lacks it fails."""
-    functional = level.functional(machine)
+    untimed = level.untimed(machine)
     hits, geo_means = {}, {}
     for run in level.sides[machine]:
         outs = [level.outcomes.get((machine, run, task)) for task in level.tasks]
-        hits[run] = sum(bool(o) and (o.correct if functional else o.wins(1)) for o in outs)
+        hits[run] = sum(bool(o) and (o.correct if untimed else o.wins(1)) for o in outs)
         timed = [o for task in level.tasks if (o := level.timed(machine, run, task))]
         geo_means[run] = metrics.geo_mean([o.speedup for o in timed])
     return {
@@ -189,6 +191,7 @@ def _ranks_on(level: _Level, machine: str) -> dict[Run, dict[str, Any]]:
             "rank": rank,
             "of": len(hits),
             "share": metrics.share(hits[run], len(level.tasks)),
+            "metric": "fast_0" if untimed else "fast_1",
             "geo_mean": geo_means[run],
         }
         for run, rank in zip(hits, stats.ranks(list(hits.values())))

@@ -17,13 +17,17 @@ def of_ranks(doc: dict[str, Any]) -> list[Column]:
         return Column(
             name,
             lambda r: f"{r['cells'][i]['rank']} of {r['cells'][i]['of']}" if r["cells"][i] else "-",
-            lambda r: f"({number(r['cells'][i]['share'])})" if r["cells"][i] else "",
+            lambda r: _share(r["cells"][i]),
             lambda r: _geo_mean(r["cells"][i]),
         )
 
     gpus = [on(i, g["name"]) for i, g in enumerate(doc["gpus"])]
     moves = Column("", lambda r: "moves" if r["moves"] else "", left=True)
     return [Column("run", lambda r: r["run"], left=True), *gpus, moves]
+
+
+def _share(cell: dict[str, Any] | None) -> str:
+    return f"({cell['metric']} {number(cell['share'])})" if cell else ""
 
 
 def _geo_mean(cell: dict[str, Any] | None) -> str:
@@ -120,12 +124,11 @@ def text(doc: dict[str, Any]) -> str:
     lines += [f"note: {note}" for note in doc["notes"]]
     lines += [f"  {g['name']}: {g['runs']} run(s), judged until {g['judged']}" for g in doc["gpus"]]
     for level in doc["levels"]:
-        metric = "fast_0" if level["functional"] else "fast_1"
-        lines += ["", f"level {level['level']}, N {level['n']}: rank ({metric})"]
+        lines += ["", f"level {level['level']}, N {level['n']}: ranks"]
         lines.append(columns.text(of_ranks(doc), rows(level["ranks"])))
         if level["agreement"]:
             lines += ["", columns.text(of_agreement(doc), rows(level["agreement"]))]
-        if not level["functional"]:
+        if not level["untimed"]:
             lines += ["", order_text(level["orders"])]
         changed = level["orders"]["changed"]
         if changed:

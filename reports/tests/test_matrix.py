@@ -83,6 +83,21 @@ def test_runs_have_a_rank_on_each_gpu(tmp_path):
     assert ranks["m"]["moves"] and ranks["n"]["moves"] and not ranks["o"]["moves"]
 
 
+def test_a_gpu_without_times_ranks_what_is_correct(tmp_path):
+    """Such as one on which only verdicts were made: nobody has won or lost there."""
+    doc = two_gpus(
+        tmp_path,
+        {"m": [2.0, 0.5, 0.5], "n": [2.0, 2.0, 0.5]},
+        {"m": ["pass", "pass", "pass"], "n": ["pass", "incorrect", "pass"]},
+    )
+    ranks = {r["run"]: r["cells"] for r in level(doc)["ranks"]}
+    assert [(c["rank"], c["metric"], c["share"]) for c in ranks["m"]] == [
+        (2, "fast_1", 0.25),
+        (1, "fast_0", 0.75),
+    ]
+    assert not level(doc)["untimed"] and level(doc)["orders"]["compared"] == 0
+
+
 def test_ranks_are_those_of_the_leaderboard(tmp_path):
     a = full_suite(tmp_path / "h200", ("seed", "m", "n"), every=3).finish()
     b = full_suite(tmp_path / "l40s", ("seed", "m", "n"), gpu="l40s", every=3, rng_seed=8).finish()
