@@ -9,6 +9,7 @@
 #   LABELS           which tests, as ctest -L takes it (default: all kernels; the example run's are left out always)
 #   JOBS             tests side by side (default: 4; a GPU has one kernel at a time in any case)
 #   CTEST_SUBMIT_URL a CDash server's submit.php (default: the environment's KB_CDASH_URL; none: nothing is sent)
+#   RETRIES          how often sending is tried again, after 5 s each time (default: 2)
 #   KB_*, Python3_*, FETCHCONTENT_*   go to CMake, such as -DKB_TASKS="level1/*"
 # A kernel that does not pass is a row in the report. The exit status is 0 unless something of the night itself failed
 # or a kernel got worse; the last lines say what.
@@ -25,7 +26,7 @@ if(NOT JOBS)
   set(JOBS 4)
 endif()
 if(NOT DEFINED RETRIES)
-  set(RETRIES 2)  # of sending to CDash, 5 s apart
+  set(RETRIES 2)
 endif()
 if(NOT BUILD_ROOT)
   set(BUILD_ROOT ${CTEST_SOURCE_DIRECTORY}/build/nightly)
