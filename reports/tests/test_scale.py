@@ -5,12 +5,12 @@ import pytest
 pytest.importorskip("kb_report.shards", reason="the scheduler of tools/fleet is not here")
 
 import simulate_fleet
-from simulate_fleet import Cost, Records
+from recorded_costs import Cost, Records, read, suite
 
 
 @pytest.fixture(scope="module", name="records")
 def fixture_records():
-    return simulate_fleet.read()
+    return read()
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_all_of_the_gpus_time_is_accounted_for(records, gpus):
 
 def test_the_records_are_those_of_the_suite(records):
     """Every task on record is one of the 270, and level 1 and 4 are complete."""
-    tasks = set(simulate_fleet.suite())
+    tasks = set(suite())
     known = {task for task, cost in records.costs.items() if cost.correct}
     assert known <= tasks
     assert {t for t in tasks if t[0] in (1, 4)} <= known
