@@ -287,13 +287,6 @@ def _picture(text: str) -> Path:
     return path
 
 
-def _web_page(text: str) -> Path:
-    path = Path(text)
-    if path.suffix != ".html":
-        raise argparse.ArgumentTypeError(f"{text} must end in .html")
-    return path
-
-
 def _read(path: Path) -> Suite:
     """The suite of a path; what is bad in it is told on standard error. Raises ReportError."""
     suite = merge.read_suite(path)
@@ -429,6 +422,13 @@ def _leaderboard(args: argparse.Namespace) -> int:
     _tell(problems)
     _print(f"\npage: {args.out}")
     return model.BAD_INPUT if problems else model.OK
+
+
+def _web_page(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".html":
+        raise argparse.ArgumentTypeError(f"{text} must end in .html")
+    return path
 
 
 def _matrix(args: argparse.Namespace) -> int:
