@@ -22,6 +22,8 @@ from kb_report import (
     importing,
     leaderboard,
     load,
+    matrix,
+    matrix_tables,
     merge,
     metrics,
     model,
@@ -201,6 +203,18 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
     p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
     p.set_defaults(run=_leaderboard)
+
+    p = commands.add_parser("matrix", help="put runs on several GPUs side by side, task by task")
+    p.add_argument(
+        "inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
+        help=f"{source}; without #RUN all runs of it",
+    )  # fmt: skip
+    p.add_argument(
+        "--out", type=_web_page, required=True, metavar="FILE.html", help="FILE.csv goes beside it"
+    )
+    p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    p.add_argument("--allow-mixed", action="store_true", help="show what differs, saying so")
+    p.set_defaults(run=_matrix)
 
     p = commands.add_parser("import", help="make a run of kernels that were written for PyTorch")
     p.add_argument("format", choices=foreign.FORMATS)
@@ -408,6 +422,28 @@ def _leaderboard(args: argparse.Namespace) -> int:
     _tell(problems)
     _print(f"\npage: {args.out}")
     return model.BAD_INPUT if problems else model.OK
+
+
+def _web_page(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".html":
+        raise argparse.ArgumentTypeError(f"{text} must end in .html")
+    return path
+
+
+def _matrix(args: argparse.Namespace) -> int:
+    sides, problems = leaderboard.sides_of(args.inputs)
+    doc = matrix.document(sides, args.lane, args.allow_mixed, problems)
+    write.write_atomic(args.out.with_suffix(".csv"), matrix_tables.csv(doc))
+    has_page = page.write_matrix(args.out, doc)
+    _print(matrix_tables.text(doc))
+    _tell(problems)
+    print(
+        f"\n{'page' if has_page else 'table'}: {args.out if has_page else args.out.with_suffix('.csv')}"
+    )
+    if problems:
+        return model.BAD_INPUT
+    return model.OK if has_page else model.NO_PAGE
 
 
 def _timer(args: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from kb_report import (
     compare_tables,
     cost,
     leaderboard,
+    matrix_tables,
     metrics,
     overview,
     rollup,
@@ -180,6 +181,21 @@ def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
         title=compare_tables.title(doc),
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
         with_bars=_with_bars,
+    )
+    write.write_atomic(path, html)
+    return True
+
+
+def write_matrix(path: Path, doc: dict[str, Any]) -> bool:
+    """Write the page of a matrix; False if Jinja2 is missing. Raises ReportError."""
+    try:
+        env = environment()
+    except ImportError:
+        return False
+    html = env.get_template("matrix.html.j2").render(
+        doc=doc,
+        show=matrix_tables,
+        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
     )
     write.write_atomic(path, html)
     return True
