@@ -87,7 +87,7 @@ esac""",
     for name in ("mkdir", "cp"):
         (machine / name).symlink_to(shutil.which(name) or name)
     last = quickstart(tree, machine)
-    assert last.startswith("error: pip could not install Jinja2 and pytest")
+    assert last.startswith("error: pip could not install")
     assert "is there a network?" in last
 
 
