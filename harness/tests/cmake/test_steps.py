@@ -6,10 +6,10 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 from conftest import BUILD_DIR
+from processes import alive, descendants, runs, wait_until
 
 RELU = "seed.level1.019_relu"
 PTX = "examples.level1.019_relu"
@@ -133,32 +133,6 @@ def test_a_full_disk(build: pathlib.Path) -> None:
     assert "No space left on device" in done.stderr
 
 
-def children(pid: int) -> list[int]:
-    """All descendants of a process."""
-    try:
-        own = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [int(p) for p in own] + [d for p in own for d in children(int(p))]
-
-
-def alive(pid: int) -> bool:
-    """Whether a process exists and is no zombie."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return status.rsplit(")", 1)[1].split()[0] != "Z"
-
-
-def wait_until(condition, seconds: float = 60) -> None:
-    """Polls; the limit is no measure of anything but of a hang."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_ctest_leaves_no_process(build: pathlib.Path, key: signal.Signals) -> None:
     """Ctrl-C reaches ctest's whole process group; the candidate has a session of its own."""
@@ -176,9 +150,8 @@ def test_an_interrupted_ctest_leaves_no_process(build: pathlib.Path, key: signal
     seen: set[int] = set()
 
     def runner_started() -> bool:
-        seen.update(children(ctest.pid))
-        names = [pathlib.Path(f"/proc/{p}/comm") for p in seen]
-        return any(n.exists() and n.read_text().strip() == "kb_runner" for n in names)
+        seen.update(descendants(ctest.pid))
+        return runs("kb_runner", seen)
 
     wait_until(runner_started)
     os.killpg(ctest.pid, key)

@@ -2,23 +2,13 @@
 
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
 
 import pytest
-from conftest import (
-    EXAMPLES,
-    PRESET,
-    RIGHT,
-    SOURCE_DIR,
-    WRONG,
-    Checkout,
-    alive,
-    descendants,
-    wait_until,
-)
+from conftest import EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
+from processes import alive, descendants, runs, wait_until
 
 BLOCKS = (SOURCE_DIR / "level1/019_relu/candidate.cu").read_text()  # includes <kb/map.cuh>
 ENDLESS = """#include "task.h"
@@ -183,8 +173,7 @@ def test_an_interrupt_leaves_nothing(checkout: Checkout, key: signal.Signals) ->
 
     def runner_started() -> bool:
         seen.update(descendants(call.pid))
-        names = [pathlib.Path(f"/proc/{p}/comm") for p in seen]
-        return any(n.exists() and n.read_text().strip() == "kb_runner" for n in names)
+        return runs("kb_runner", seen)
 
     wait_until(runner_started)
     call.send_signal(key)

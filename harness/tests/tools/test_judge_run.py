@@ -5,7 +5,8 @@ import os
 import signal
 
 import pytest
-from conftest import PRESET, RIGHT, WRONG, Checkout, alive, descendants, wait_until
+from conftest import PRESET, RIGHT, WRONG, Checkout
+from processes import alive, descendants, wait_until
 
 
 def test_a_run_is_judged_once(checkout: Checkout) -> None:

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PRESET, SOURCE_DIR, Checkout, alive, descendants, wait_until
+from conftest import PRESET, SOURCE_DIR, Checkout
+from processes import alive, descendants, wait_until
 
 RELU, SOFTMAX = "level1/019_relu", "level1/023_softmax"
 BOTH = r"level1/0(19_relu|23_softmax)"
