@@ -32,7 +32,6 @@ from kb_report import (
     pending,
     prompt,
     rollup,
-    screenshot,
     spreadsheet,
     tables,
     timer,
@@ -41,8 +40,6 @@ from kb_report import (
     write,
 )
 from kb_report.model import PRIMARY_LANE, Problem, ReportError, Suite
-
-MAX_PICTURE = 8192  # pixels of a side; Chromium's own limit lies at twice that
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -241,16 +238,6 @@ def _parser() -> argparse.ArgumentParser:
         f"it; or {source}: what befalls the reference or the candidate only",
     )  # fmt: skip
     p.set_defaults(run=_timer)
-
-    p = commands.add_parser("screenshot", help="save pictures of the page for documents")
-    p.add_argument("source", type=Path, metavar="PATH", help=source)
-    p.add_argument(
-        "--out", type=_picture, required=True, metavar="FILE.png",
-        help="the light picture; the dark one becomes FILE-dark.png",
-    )  # fmt: skip
-    p.add_argument("--size", type=_size, default="1280x1000", metavar="WxH", help="%(default)s")
-    p.add_argument("--candidate", metavar="NAME", help="open this candidate's section")
-    p.set_defaults(run=_screenshot)
     return parser
 
 
@@ -269,22 +256,6 @@ def _share(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError("must lie between 0 and 1")
     return value
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, x, height = text.partition("x")
-    if not (x and width.isdigit() and height.isdigit()):
-        raise argparse.ArgumentTypeError("must be WIDTHxHEIGHT in pixels")
-    if not all(1 <= int(x) <= MAX_PICTURE for x in (width, height)):
-        raise argparse.ArgumentTypeError(f"must lie between 1x1 and {MAX_PICTURE}x{MAX_PICTURE}")
-    return int(width), int(height)
-
-
-def _picture(text: str) -> Path:
-    path = Path(text)
-    if path.suffix != ".png":
-        raise argparse.ArgumentTypeError(f"{text} must end in .png, the only format there is")
-    return path
 
 
 def _read(path: Path) -> Suite:
@@ -495,13 +466,6 @@ def _export(args: argparse.Namespace) -> int:
                 f"nothing to export: no candidate in {args.source} was timed on a GPU"
             )
     print(f"{files} file(s) in {args.out}")
-    return _status(suite)
-
-
-def _screenshot(args: argparse.Namespace) -> int:
-    suite = _read(args.source)
-    for path in screenshot.take(suite, args.out, args.size, args.candidate):
-        print(path)
     return _status(suite)
 
 

@@ -145,7 +145,8 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         failures=_failures(rows),
         skipped=_not_judged(doc),
         validity=validity.by_level(doc),
-        costs=cost.of_candidates(doc),
+        costs=[[row] for row in cost.of_candidates(doc)],
+        cost_columns=cost.table("timed candidate"),
         draw_tables=_draw_tables(doc),
         contracts=sorted(
             {

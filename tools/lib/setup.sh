@@ -164,9 +164,9 @@ kb_install_torch() {
   if ! $python -m pip --version >/dev/null 2>&1; then
     python3 -m venv .venv || kb_die "python3 -m venv .venv failed; on Debian and Ubuntu: apt-get install python3-venv"
   fi
-  if ! $python -c 'import jinja2, pytest' 2>/dev/null; then
+  if ! $python -c 'import fastjsonschema, jinja2, pytest' 2>/dev/null; then
     $python -m pip install -q --disable-pip-version-check -r tools/report-requirements.txt ||
-      kb_die "pip could not install Jinja2 and pytest (its message is above): is there a network? Then run this again"
+      kb_die "pip could not install fastjsonschema, Jinja2 and pytest (its message is above): is there a network? Then run this again"
   fi
   if [ -n "${KB_TORCH_DIR:-}" ]; then
     echo "  LibTorch: $KB_TORCH_DIR (from KB_TORCH_DIR)"
