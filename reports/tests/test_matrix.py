@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from chromium import Browser, needs_browser
 from test_page import DESKTOP, PHONE, Outline
 
-from kb_report import chromium, leaderboard, matrix, page
+from kb_report import leaderboard, matrix, page
 from kb_report.cli import main
 from synthetic import BuildDir, full_suite, tasks_of
 
@@ -272,11 +273,11 @@ def test_the_page_is_one_file_that_loads_nothing(file):
     assert len(text) < 1_000_000
 
 
-@pytest.mark.skipif(chromium.find() is None, reason="no chromium on this machine")
+@needs_browser
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_it_looks_right_in_a_browser(tmp_path, file, size, dark):
-    with chromium.Browser(chromium.find(), tmp_path / "profile", dark) as b:
+    with Browser(tmp_path / "profile", dark) as b:
         b.size(*size, mobile=size == PHONE)
         b.open(file)
         b.js("document.querySelectorAll('details').forEach(d => d.open = true)")
