@@ -97,16 +97,16 @@ def _look(build_dir: Path, folder: Path, view: Path, entries: list[dict[str, Any
     shutil.copyfile(folder / "env.json", view / "env.json")
     there = [e["result"] for e in entries if (folder / e["result"]).is_file()]
     for result in there:
-        _copy(folder, view, result)
+        _copy(folder, view, result, durable=False)
     return bool(there)
 
 
-def _copy(source: Path, target: Path, result: str) -> None:
+def _copy(source: Path, target: Path, result: str, durable: bool = True) -> None:
     """Copy a result and Google Benchmark's output beside it."""
     benchmarks = str(Path(result).with_suffix(".bench.json"))
     for path in (benchmarks, result):
         if (source / path).is_file():
-            write.write_atomic(target / path, (source / path).read_bytes())
+            write.write_atomic(target / path, (source / path).read_bytes(), durable)
 
 
 def _same_runs(

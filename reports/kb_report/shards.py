@@ -221,10 +221,10 @@ def make(
     shards = split(mine, recorded_seconds(build_dir, suite, reports), count)
     for number, shard in enumerate(shards, 1):
         names = [kernel["name"] for kernel in shard.kernels()]
-        write.write_atomic(out / f"{number}.names", "".join(f"{lines[n]}\n" for n in names))
+        write.write_atomic(out / f"{number}.names", "".join(f"{lines[n]}\n" for n in names), False)
         files = shared | {p: digest for n in names for p, digest in hashes[n].items()}
         text = "".join(f"{digest}  {path.relative_to(root)}\n" for path, digest in files.items())
-        write.write_atomic(out / f"{number}.sha256", text)
+        write.write_atomic(out / f"{number}.sha256", text, False)
     return Plan(shards, len(chosen) - len(wanted), len(wanted) - len(mine))
 
 

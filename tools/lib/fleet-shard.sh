@@ -62,8 +62,9 @@ make_build() {
   ln -s "$attempt/results" "$build/results" && ln -s "$place/peaks" "$build/peaks" || return
   for name in manifest.json tests.cmake; do
     text=$(<"$place/$name")
-    text=${text//"$root/build/$preset"/"$build"}
-    text=${text//"$root"/"$tree"}
+    # In two steps, since the new folder may lie below the old one.
+    text=${text//"$root/build/$preset"/@KB_BUILD@} text=${text//"$root"/@KB_TREE@}
+    text=${text//@KB_BUILD@/"$build"} text=${text//@KB_TREE@/"$tree"}
     printf '%s\n' "$text" >"$build/$name" || return
   done
   mv "$build/tests.cmake" "$build/CTestTestfile.cmake"
@@ -106,5 +107,9 @@ if [ ${#kb_pending[@]} -gt 0 ]; then
   trap - TERM
   find_pending
 fi
-[ ${#kb_pending[@]} -eq 0 ] || elsewhere "${#kb_pending[@]} kernel(s) could not be judged, ${kb_pending[0]} for one"
+if [ ${#kb_pending[@]} -gt 0 ]; then
+  # What ctest and the programs said goes with this folder otherwise.
+  cp "$build/Testing/Temporary/LastTest.log" "$attempt/tests.log"
+  elsewhere "${#kb_pending[@]} kernel(s) could not be judged, ${kb_pending[0]} for one"
+fi
 ended "done"
