@@ -171,7 +171,7 @@ kb_shard_ended() { # <place> <shard>
   elif [ -s "$1/attempts/$last/ended" ]; then
     cat "$1/attempts/$last/ended"
   else
-    echo "ended by Slurm: its time limit, a signal or scancel"
+    echo "ended without a word: its time limit, a signal, scancel, or a full shared folder"
   fi
 }
 
