@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import tempfile
 from dataclasses import dataclass, field
@@ -35,13 +36,13 @@ def adopt(build_dir: Path, folders: list[Path], allow_mixed: bool) -> Adopted:
     here = load.load_build_dir(build_dir)
     env_is_ours = here.harness["sha256"] == harness
     done = {c["name"] for c in here.candidates if env_is_ours and not pending.is_pending(c)}
-    entries = load.read_json(build_dir / "manifest.json")["candidates"]
+    manifest = load.read_json(build_dir / "manifest.json")
     found = Adopted()
     with tempfile.TemporaryDirectory(prefix="kb-adopt-") as temporary:
         taken: dict[Path, tuple[Suite, list[dict[str, Any]]]] = {}
         for number, folder in enumerate(folders):
             view = Path(temporary, str(number))
-            if not _look(build_dir, folder, view, entries):
+            if not _look(build_dir, folder, view, manifest):
                 continue
             suite = load.load_build_dir(view)
             if suite.harness["sha256"] != harness:
@@ -63,12 +64,13 @@ def adopt(build_dir: Path, folders: list[Path], allow_mixed: bool) -> Adopted:
                 taken[view] = (suite, records)
         if not allow_mixed:
             _refuse_mixed([*taken.values(), *_same_runs(here, env_is_ours, taken)])
-        by_name = {entry["name"]: entry for entry in entries}
+        by_name = {entry["name"]: entry for entry in manifest["candidates"]}
         for view, (_, records) in taken.items():
             for record in records:
                 _copy(view, build_dir, by_name[record["name"]]["result"])
                 found.names.append(record["name"])
-        if taken and not env_is_ours:
+        sources = load.sha256_file(build_dir / "sources.sha256")
+        if taken and not (env_is_ours and here.harness["sources"] == sources):
             # A machine that only builds, without a GPU, cannot write its own.
             write.write_atomic(
                 build_dir / "env.json", (next(iter(taken)) / "env.json").read_bytes()
@@ -83,22 +85,26 @@ def _unfit(record: dict[str, Any]) -> str | None:
     return SOURCE_CHANGED if record["source_changed"] else None
 
 
-def _look(build_dir: Path, folder: Path, view: Path, entries: list[dict[str, Any]]) -> bool:
+def _look(build_dir: Path, folder: Path, view: Path, manifest: dict[str, Any]) -> bool:
     """Make a build folder of this one's files and the node's results, which may still change.
 
     Returns whether there are any.
     """
     if not (folder / "env.json").is_file():
         return False
+    there = [entry for entry in manifest["candidates"] if (folder / entry["result"]).is_file()]
+    if not there:
+        return False
     view.mkdir()
     for path in build_dir.iterdir():
-        if path.name not in ("env.json", "results", "validity"):
+        if path.name not in ("env.json", "manifest.json", "results", "validity"):
             (view / path.name).symlink_to(path.absolute())
     shutil.copyfile(folder / "env.json", view / "env.json")
-    there = [e["result"] for e in entries if (folder / e["result"]).is_file()]
-    for result in there:
-        _copy(folder, view, result, durable=False)
-    return bool(there)
+    # A shard has a few of thousands of candidates.
+    (view / "manifest.json").write_text(json.dumps(manifest | {"candidates": there}))
+    for entry in there:
+        _copy(folder, view, entry["result"], durable=False)
+    return True
 
 
 def _copy(source: Path, target: Path, result: str, durable: bool = True) -> None:
@@ -124,6 +130,8 @@ def _refuse_mixed(sides: list[tuple[Suite, list[dict[str, Any]]]]) -> None:
         dataclasses.replace(
             suite,
             candidates=records,
+            # All are of the same programs; env.json may be older than the list of sources.
+            harness={"sources": "the same"},
             machines={r["machine"]: suite.machines[r["machine"]] for r in records},
         )
         for suite, records in sides

@@ -290,6 +290,22 @@ def test_a_machine_that_only_builds_gets_the_environment_of_the_nodes(tmp_path, 
     assert capsys.readouterr().out == ""
 
 
+def test_an_environment_older_than_the_choice_of_tasks_refuses_nothing(tmp_path, capsys):
+    """The list of sources follows KB_TASKS, the programs do not."""
+    build = build_in(tmp_path / "src")
+    here, there = kernel(build, TASKS[0]), kernel(build, TASKS[1])
+    build.result(here, "incorrect")
+    build.finish()
+    node = Node(tmp_path, build, "1.0")
+    node.result(there, "incorrect")
+    sources = hashlib.sha256(build.path("sources.sha256").read_bytes()).hexdigest()
+    for folder, value in ((build.root, "0" * 64), (node.root, sources)):
+        env = json.loads((folder / "env.json").read_text())
+        (folder / "env.json").write_text(json.dumps(env | {"sources_sha256": value}))
+    assert take(build, capsys, node) == (0, "1 result(s) taken over\n", "")
+    assert json.loads(build.path("env.json").read_text())["sources_sha256"] == sources
+
+
 def test_folders_without_results_are_passed_over(tmp_path, capsys):
     build = build_in(tmp_path / "src")
     kernel(build, TASKS[0])

@@ -83,7 +83,8 @@ find_pending() {
 
 mkdir -p "$attempt" || { say "cannot write in $place: make room there"; exit 1; }
 say "shard $shard, attempt ${SLURM_RESTART_COUNT:-0}"
-scratch=${scratch:-${TMPDIR:-/tmp}}
+# TMPDIR may be that of the machine where it was submitted.
+[ -n "$scratch" ] || scratch=$([ -d "${TMPDIR:-}" ] && echo "$TMPDIR" || echo /tmp)
 work=$(mktemp -d "${scratch//%n/${SLURMD_NODENAME:-}}/kb-fleet-XXXXXX") || elsewhere "no folder can be made in $scratch"
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work

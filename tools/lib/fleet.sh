@@ -46,7 +46,7 @@ kb_adopt() {
   # 1: some were refused; what was taken is right all the same.
   [ $? -le 1 ] || fail "$(tail -n 1 "$build/fleet.log")"
   [ ! -s "$build/fleet.log" ] || cat "$build/fleet.log" >&2
-  say "${taken:-nothing to take over}"
+  [ ${#folders[@]} -eq 0 ] || say "$taken"
 }
 
 # Makes an empty place and sets `place` to it.
@@ -176,7 +176,7 @@ kb_shard_ended() { # <place> <shard>
 }
 
 kb_fleet_status() {
-  local place shard line state names judged all=0 done=0
+  local place shard line state names judged all=0 done=0 notes=()
   kb_find_places
   [ ${#kb_places[@]} -gt 0 ] || fail "nothing was submitted for the preset $preset"
   kb_find_live
@@ -192,7 +192,9 @@ kb_fleet_status() {
       printf '%-8s %-5s %-7s %s\n' "$(cut -d'|' -f3 <<<"${line:-||-}")" "$shard" "$judged/$names" "$state"
       all=$((all + names)) done=$((done + judged))
     done
+    notes+=("what its shards said is in $place/log")
   done
+  printf '%s\n' "${notes[@]}"
   echo "$done of $all kernels are judged; tools/fleet collect $preset takes their results over"
 }
 
@@ -211,7 +213,7 @@ kb_fleet_cancel() {
 kb_fleet_runs() { cat "${kb_places[@]/%//runs}" 2>/dev/null | sort -u; }
 
 kb_fleet_collect() {
-  local run unjudged=0 names status
+  local run unjudged=0 names
   kb_find_places
   [ ${#kb_places[@]} -gt 0 ] || fail "nothing was submitted for the preset $preset"
   kb_find_live
@@ -222,9 +224,11 @@ kb_fleet_collect() {
   kb_fleet_lock
   kb_adopt
   for run in $(kb_fleet_runs); do
-    names=$("$root/reports/kb-report" pending --build-dir "$build" "$run" 2>"$build/fleet.log")
-    status=$?
-    [ $status -eq 0 ] || fail "$(tail -n 1 "$build/fleet.log")"
+    if ! names=$("$root/reports/kb-report" pending --build-dir "$build" "$run" 2>"$build/fleet.log"); then
+      say "$(tail -n 1 "$build/fleet.log")"
+      unjudged=$((unjudged + 1))
+      continue
+    fi
     "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$build/runs/${run%%/*}" \
       2>"$build/judge.report.log" || [[ $? == 1 || $? == 77 ]] || fail "$(tail -n 1 "$build/judge.report.log")"
     printf '\n%s: %s\n' "$run" "$(tail -n 1 "$build/fleet.log")"
