@@ -97,7 +97,7 @@ said=$("$build/bin/kb_env" --manifest "$build/manifest.json" 2>&1) || elsewhere 
 cp "$build/env.json" "$attempt/env.json" || give_up "cannot write in $place: make room there"
 # What an earlier attempt of this shard has judged, if it belongs to this build.
 mapfile -t earlier < <(find "$place/attempts" -mindepth 1 -maxdepth 1 -name "$shard.*" ! -path "$attempt")
-"$tree/reports/kb-report" adopt --build-dir "$build" --allow-mixed "${earlier[@]}"
+[ ${#earlier[@]} -eq 0 ] || "$tree/reports/kb-report" adopt --build-dir "$build" --allow-mixed "${earlier[@]}"
 find_pending
 jobs=$(kb_jobs)
 [ "${SLURM_CPUS_ON_NODE:-$jobs}" -ge "$jobs" ] || jobs=$SLURM_CPUS_ON_NODE

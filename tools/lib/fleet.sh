@@ -192,7 +192,7 @@ kb_fleet_status() {
       printf '%-8s %-5s %-7s %s\n' "$(cut -d'|' -f3 <<<"${line:-||-}")" "$shard" "$judged/$names" "$state"
       all=$((all + names)) done=$((done + judged))
     done
-    notes+=("what its shards said is in $place/log")
+    notes+=("what its shards said is in ${place#"$root"/}/log")
   done
   printf '%s\n' "${notes[@]}"
   echo "$done of $all kernels are judged; tools/fleet collect $preset takes their results over"
