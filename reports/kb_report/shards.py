@@ -199,14 +199,16 @@ def make(
 ) -> Plan:  # fmt: skip
     """Write the shards of all kernels of the runs that nobody has judged or is judging.
 
-    For shard K `out` gets K.names, a line of name and state of what is judged, and K.sha256, the
-    hashes of all files that judging it reads, as sha256sum checks them below the source folder.
+    For shard K `out` gets K.names, a line of name and state of what is judged, K.json, a manifest of
+    these kernels alone, and K.sha256, the hashes of all files that judging them reads, as sha256sum
+    checks them below the source folder.
     runs: RUN or RUN/SAMPLE. taken: lines of the .names of shards that are with a job; they count
     while the state is still that one. Raises ReportError.
     """
     suite = load.load_build_dir(build_dir)
     root = build_dir.parent.parent
-    entries = {c["name"]: c for c in load.read_json(build_dir / "manifest.json")["candidates"]}
+    manifest = load.read_json(build_dir / "manifest.json")
+    entries = {c["name"]: c for c in manifest["candidates"]}
     # env.json may be of an earlier build, and then all results are.
     known = suite.harness["sha256"] == harness_sha256(build_dir)
     chosen: dict[str, dict[str, Any]] = {}
@@ -222,6 +224,8 @@ def make(
     for number, shard in enumerate(shards, 1):
         names = [kernel["name"] for kernel in shard.kernels()]
         write.write_atomic(out / f"{number}.names", "".join(f"{lines[n]}\n" for n in names), False)
+        own = manifest | {"candidates": [entries[n] for n in names]}
+        write.write_atomic(out / f"{number}.json", write.as_json(own), False)
         files = shared | {p: digest for n in names for p, digest in hashes[n].items()}
         text = "".join(f"{digest}  {path.relative_to(root)}\n" for path, digest in files.items())
         write.write_atomic(out / f"{number}.sha256", text, False)

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from kb_report import adopt, shards
+from kb_report import adopt, load, shards
 from kb_report.cli import main
 from synthetic import HARNESS, BuildDir, tasks_of
 
@@ -64,6 +64,9 @@ def test_shards_have_the_same_work_and_keep_a_task_together(tmp_path, capsys):
     assert tasks == [{TASKS[0]}, set(TASKS[1:4])]
     assert said == "16 kernel(s) in 2 shard(s) of about 4 min at most\n"
     assert sum(map(len, found)) == len({name for names in found for name in names}) == 16
+    for number, names in enumerate(found, 1):
+        manifest = load.read_checked(tmp_path / f"shards/{number}.json", "manifest", "a manifest")
+        assert [entry["name"] for entry in manifest["candidates"]] == names
 
 
 def test_a_task_that_is_more_than_a_shard_is_cut(tmp_path, capsys):

@@ -53,32 +53,35 @@ find_tree() {
 
 # Makes the build folder to judge in: its facts, tests and results are this attempt's.
 make_build() {
-  local name text from=$tree/build/$preset
+  local name from=$tree/build/$preset
   build=$work/build/$preset
   mkdir -p "$build" "$attempt/results" || return
   for name in bin lib modules CMakeFiles aoti sources.sha256; do
     [ ! -e "$from/$name" ] || ln -s "$from/$name" "$build/$name" || return
   done
   ln -s "$attempt/results" "$build/results" && ln -s "$place/peaks" "$build/peaks" || return
-  for name in manifest.json tests.cmake; do
-    text=$(<"$place/$name")
-    # In two steps, since the new folder may lie below the old one.
-    text=${text//"$root/build/$preset"/@KB_BUILD@} text=${text//"$root"/@KB_TREE@}
-    text=${text//@KB_BUILD@/"$build"} text=${text//@KB_TREE@/"$tree"}
-    printf '%s\n' "$text" >"$build/$name" || return
-  done
-  mv "$build/tests.cmake" "$build/CTestTestfile.cmake"
+  move_paths "$place/shards/$shard.json" "$build/manifest.json" &&
+    move_paths "$place/shards/$shard.tests" "$build/CTestTestfile.cmake"
+}
+
+# move_paths <file> <copy>: the copy names this build folder and this tree.
+move_paths() {
+  local text
+  text=$(<"$1")
+  # In two steps, since the new folder may lie below the old one.
+  text=${text//"$root/build/$preset"/@KB_BUILD@} text=${text//"$root"/@KB_TREE@}
+  text=${text//@KB_BUILD@/"$build"} text=${text//@KB_TREE@/"$tree"}
+  printf '%s\n' "$text" >"$2"
 }
 
 # Sets kb_pending to the kernels of this shard that have no result yet.
 find_pending() {
-  local own=()
+  local own=() run
   while read -r run; do
     kb_find_pending
     own+=("${kb_pending[@]}")
   done < <(cut -d. -f1 "$place/shards/$shard.names" | sort -u)
-  mapfile -t kb_pending < <(printf '%s\n' "${own[@]}" |
-    awk 'FNR == NR { mine[$1]; next } $0 in mine' "$place/shards/$shard.names" -)
+  kb_pending=("${own[@]}")
 }
 
 mkdir -p "$attempt" || { say "cannot write in $place: make room there"; exit 1; }
@@ -100,7 +103,10 @@ mapfile -t earlier < <(find "$place/attempts" -mindepth 1 -maxdepth 1 -name "$sh
 [ ${#earlier[@]} -eq 0 ] || "$tree/reports/kb-report" adopt --build-dir "$build" --allow-mixed "${earlier[@]}"
 find_pending
 jobs=$(kb_jobs)
-[ "${SLURM_CPUS_ON_NODE:-$jobs}" -ge "$jobs" ] || jobs=$SLURM_CPUS_ON_NODE
+# A job may have less of the node; judging one kernel takes up to 1500 MB.
+for most in "${SLURM_CPUS_ON_NODE:-0}" $(((${SLURM_MEM_PER_NODE:-0} + 1499) / 1500)); do
+  [ "$most" -eq 0 ] || [ "$most" -ge "$jobs" ] || jobs=$most
+done
 if [ ${#kb_pending[@]} -gt 0 ]; then
   trap 'kb_stop TERM 15' TERM
   say "judging ${#kb_pending[@]} kernel(s), $jobs side by side"

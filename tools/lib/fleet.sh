@@ -2,8 +2,9 @@
 # its root, build, preset, runs and options, and fail() and say().
 #
 # A submission is a place, a folder that all nodes see:
-#   shards/K.names, K.sha256   what shard K judges, and the hashes of every file that judging it reads
-#   manifest.json, tests.cmake, shard.sh, settings, bundle.tar   what a node needs besides
+#   shards/K.names, K.json, K.tests, K.sha256   what shard K judges, its manifest and tests, and the hashes of every
+#                              file that it reads
+#   shard.sh, settings, bundle.tar   what a node needs besides
 #   attempts/K.R/              what the R-th start of shard K left: env.json, results/, and in `ended` how it ended
 #   log/K                      what it said
 # build/<preset>/fleet holds the places, or links to them. Jobs name their place in Slurm's comment, so that nothing has
@@ -72,16 +73,19 @@ kb_forget_place() { # <place>
   done
 }
 
-# The tests of the kernels of all shards, and those that they need, with the paths of this build folder.
+# K.tests: the tests of a shard's kernels and those that they need, as CTest has them here.
 kb_write_tests() {
-  awk 'FNR == NR { wanted[$1]; next }
+  (cd "$place/shards" && awk '
+    FILENAME ~ /names$/ { k = FILENAME; sub(/\.names$/, "", k); shard[$1] = k; all[k]; next }
     match($0, /^(add_test|set_tests_properties)\(\[=\[[^]]*\]=\]/) {
       name = substr($0, RSTART, RLENGTH)
       gsub(/^[^[]*\[=\[|\]=\]$/, "", name)
-      kernel = name
-      sub(/\.(build|correct|bench)$/, "", kernel)
-      if (kernel in wanted || name == "kb.env" || name == "kb.peaks") print
-    }' <(cat "$place"/shards/*.names) "$build/CTestTestfile.cmake" >"$place/tests.cmake"
+      if (name == "kb.env" || name == "kb.peaks") needed = needed $0 "\n"
+      sub(/\.(build|correct|bench)$/, "", name)
+      if (name in shard) tests[shard[name]] = tests[shard[name]] $0 "\n"
+    }
+    END { for (k in all) { file = k ".tests"; printf "%s%s", needed, tests[k] >file; close(file) } }' \
+    ./*.names - <"$build/CTestTestfile.cmake")
 }
 
 # One file with everything that a node reads, in the folders of this checkout.
@@ -96,8 +100,7 @@ kb_write_bundle() {
 }
 
 kb_write_place() {
-  if ! { cp "$build/manifest.json" "$place/manifest.json" &&
-    cp "$root/tools/lib/fleet-shard.sh" "$place/shard.sh" &&
+  if ! { cp "$root/tools/lib/fleet-shard.sh" "$place/shard.sh" &&
     printf '%s\n' "${runs[@]}" >"$place/runs" &&
     printf '%s=%q\n' root "$root" preset "$preset" ship "$ship" scratch "$scratch" >"$place/settings" &&
     kb_write_tests; }; then
