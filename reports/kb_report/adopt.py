@@ -17,10 +17,9 @@ from kb_report.shards import harness_sha256
 
 @dataclass
 class Adopted:
-    """names: taken over. known: had a result here already. refused: why not, one sentence each."""
+    """names: taken over. refused: why not, one sentence each."""
 
     names: list[str] = field(default_factory=list)
-    known: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
 
@@ -53,11 +52,7 @@ def adopt(build_dir: Path, folders: list[Path], allow_mixed: bool) -> Adopted:
                 why = _unfit(record)
                 if why:
                     found.refused.append(f"{record['name']} in {folder}: {why}")
-                elif pending.is_pending(record):
-                    continue
-                elif record["name"] in done:
-                    found.known.append(record["name"])
-                else:
+                elif not pending.is_pending(record) and record["name"] not in done:
                     records.append(record)
             done |= {record["name"] for record in records}
             if records:
@@ -82,7 +77,13 @@ def _unfit(record: dict[str, Any]) -> str | None:
     """Why a result that a node has written does not belong here, or None."""
     if record["state"] in (STALE, BAD_RESULT):
         return record["reason"]
-    return SOURCE_CHANGED if record["source_changed"] else None
+    if record["source_changed"]:
+        return SOURCE_CHANGED
+    # Here one without a hash may be of an earlier version; of a node it is of nobody knows what.
+    hashes = (record["result"] or {}).get("hashes", {})
+    needed = ("module", "source", "task", "harness") if record["state"] == JUDGED else ()
+    missing = [key for key in needed if not hashes.get(key)]
+    return f"it names no hash of its {missing[0]}" if missing else None
 
 
 def _look(build_dir: Path, folder: Path, view: Path, manifest: dict[str, Any]) -> bool:

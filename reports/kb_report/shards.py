@@ -175,14 +175,10 @@ class Plan:
 def files_of(build_dir: Path, entry: dict[str, Any]) -> list[Path]:
     """What judging a candidate reads, beside what all candidates share."""
     task = f"level{entry['level']}.{entry['task']}"
-    names = [entry["build_json"], f"lib/tasks/{task}.so", f"bin/{task}.test", f"bin/{task}.bench"]
-    found = [build_dir / name for name in names]
-    found.append(build_dir.parent.parent / entry["source"])
-    module = build_dir / entry["module"]
-    if module.exists():  # not of what does not compile
-        found.append(module)
-    package = build_dir / "aoti"
-    return found + sorted(package.glob(f"{task}.*.pt2"))
+    names = [entry["build_json"], entry["module"], f"lib/tasks/{task}.so"]
+    names += [f"bin/{task}.test", f"bin/{task}.bench"]
+    found = [build_dir / name for name in names] + [build_dir.parent.parent / entry["source"]]
+    return found + sorted((build_dir / "aoti").glob(f"{task}.*.pt2"))
 
 
 def shared_files(build_dir: Path) -> list[Path]:

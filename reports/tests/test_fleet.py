@@ -223,6 +223,9 @@ def test_each_result_is_taken_over_once(tmp_path, capsys):
         ({"task": "0" * 64}, "task changed: judge again"),
         ({"harness": "0" * 64}, "harness changed: judge again"),
         ({"source": "0" * 64}, "source changed: rebuild"),
+        ({"module": None}, "it names no hash of its module"),
+        ({"source": None}, "it names no hash of its source"),
+        ({"task": None}, "it names no hash of its task"),
     ],
 )
 def test_a_result_of_other_files_is_refused(tmp_path, capsys, change, why):

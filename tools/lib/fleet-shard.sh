@@ -32,7 +32,7 @@ elsewhere() { # <why>
   trap '' TERM
   scontrol requeue "$id" || exit 1
   if [ "$(sinfo -h -N -p "${SLURM_JOB_PARTITION:-}" -t idle,mixed,allocated -o %N | sort -u | wc -l)" -gt 1 ]; then
-    scontrol update JobId="$id" ExcNodeList="${SLURMD_NODENAME:-}"
+    scontrol update JobId="$id" ExcNodeList="${exclude:+$exclude,}${SLURMD_NODENAME:-}"
   fi
   exit 1
 }

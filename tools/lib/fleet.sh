@@ -102,7 +102,8 @@ kb_write_bundle() {
 kb_write_place() {
   if ! { cp "$root/tools/lib/fleet-shard.sh" "$place/shard.sh" &&
     printf '%s\n' "${runs[@]}" >"$place/runs" &&
-    printf '%s=%q\n' root "$root" preset "$preset" ship "$ship" scratch "$scratch" >"$place/settings" &&
+    printf '%s=%q\n' root "$root" preset "$preset" ship "$ship" scratch "$scratch" exclude "$exclude" \
+      >"$place/settings" &&
     kb_write_tests; }; then
     fail "cannot write in $place: make room on the disk"
   fi
