@@ -118,6 +118,7 @@ void check_built(const Arguments& arguments) {
     if (fs::exists(build / file)) continue;
     fail(build.string() + " is not built (" + file + " is missing): " + build_remedy(build));
   }
+  check_declarations(arguments.library, arguments.headers, build);
 }
 
 /// The judging of one kernel: every step, and what they share.
