@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from processes import alive, wait_until
 
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"  # where Debian has the daemons
 _NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
@@ -81,12 +82,12 @@ class Cluster:
         self._run("scancel", "-u", "root" if os.getuid() == 0 else str(os.getuid()))
         self._run("scontrol", "update", "PartitionName=all", "State=UP")
         for node in ("node1", "node2", "node3"):
-            if not tools.alive(self.slurmd_pid(node)):
+            if not alive(self.slurmd_pid(node)):
                 self._tool("slurmd", node)
             self._run("scontrol", "update", f"NodeName={node}", "State=RESUME")
-        tools.wait_until(lambda: self.ask("squeue", "-h") == "")
+        wait_until(lambda: self.ask("squeue", "-h") == "")
         idle = ("sinfo", "-h", "-N", "-t", "idle", "-o", "%N")
-        tools.wait_until(lambda: len(self.ask(*idle).split()) == 3)
+        wait_until(lambda: len(self.ask(*idle).split()) == 3)
 
     def stop(self) -> None:
         """Ends it; nothing may stay."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from conftest import Cluster, Fleet, tools
+from processes import wait_until
 
 PRESET, RIGHT, WRONG = tools.PRESET, tools.RIGHT, tools.WRONG
 BOTH = {RIGHT: "pass", WRONG: "incorrect"}
@@ -35,7 +36,7 @@ def test_a_run_is_judged_once_on_the_nodes(fleet: Fleet, ship: str, tmp_path: pa
         for path in hidden:
             path.rename(elsewhere / path.name)
     fleet.cluster.ask("scontrol", "update", "PartitionName=all", "State=UP")
-    tools.wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "")
+    wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "")
     if ship == "tarball":
         for path in hidden:
             (elsewhere / path.name).rename(path)
@@ -64,10 +65,10 @@ def _lose(cluster: Cluster, how: str, node: str) -> None:
 def test_a_node_is_lost_in_the_middle(fleet: Fleet, how: str) -> None:
     fleet.hang_first(RIGHT)
     fleet.submit("--shards", "1")
-    tools.wait_until(lambda: fleet.left("1.0", WRONG))
+    wait_until(lambda: fleet.left("1.0", WRONG))
     node = fleet.cluster.ask("squeue", "-h", "-o", "%N").strip()
     _lose(fleet.cluster, how, node)
-    tools.wait_until(lambda: (fleet.place() / "attempts/1.1/ended").exists())
+    wait_until(lambda: (fleet.place() / "attempts/1.1/ended").exists())
     assert (fleet.place() / "attempts/1.1/ended").read_text() == "done\n"
     # What the lost node had finished was believed, and not judged again.
     assert "judging 1 kernel(s)" in (fleet.place() / "log/1").read_text().rsplit("attempt 1", 1)[1]
@@ -98,7 +99,7 @@ def test_a_time_limit_is_hit(fleet: Fleet) -> None:
 def test_a_cancelled_job_leaves_what_it_has_finished(fleet: Fleet) -> None:
     fleet.hang_first(RIGHT)
     fleet.submit("--shards", "1")
-    tools.wait_until(lambda: fleet.left("1.0", WRONG))
+    wait_until(lambda: fleet.left("1.0", WRONG))
     assert fleet.fleet("cancel", PRESET).returncode == 0
     assert fleet.fleet("collect", "--wait", PRESET).returncode == 1
     assert fleet.verdicts() == {WRONG: BOTH[WRONG]}
@@ -142,7 +143,7 @@ def test_a_full_shared_folder(fleet: Fleet, small_disk: pathlib.Path) -> None:
         while True:
             file.write(bytes(4096))
     fleet.cluster.ask("scontrol", "update", "PartitionName=all", "State=UP")
-    tools.wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "", 300)
+    wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "", 300)
     assert fleet.fleet("collect", "--wait", PRESET).returncode == 1
     assert fleet.verdicts() == {}
 
@@ -155,7 +156,7 @@ def test_a_full_shared_folder(fleet: Fleet, small_disk: pathlib.Path) -> None:
 
 def test_a_result_with_other_hashes_is_refused(fleet: Fleet) -> None:
     fleet.submit("--shards", "1")
-    tools.wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "")
+    wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "")
     results = fleet.place() / "attempts/1.0/results/examples/level1"
     forged = json.loads((results / f"{WRONG}.json").read_text())
     forged["hashes"]["module"] = "0" * 64
@@ -181,7 +182,7 @@ def test_programs_that_are_not_those_submitted_judge_nothing(fleet: Fleet) -> No
     (library / "libkb_judge.so").unlink()
     (library / "libkb_judge.so").write_bytes((real / "libkb_judge.so").read_bytes() + b"\n")
     fleet.cluster.ask("scontrol", "update", "PartitionName=all", "State=UP")
-    tools.wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "")
+    wait_until(lambda: fleet.cluster.ask("squeue", "-h") == "")
     status = fleet.fleet("status", PRESET).stdout
     assert "is not what was submitted: submit again" in status
     assert "libkb_judge.so: FAILED" in status
