@@ -31,14 +31,6 @@ kb_find_live() {
 
 kb_is_live() { grep -qF -- "$1|" <<<"$kb_live"; } # <place>
 
-kb_fleet_lock() {
-  exec {kb_lock}>"$build/judge.lock" || fail "cannot write $build/judge.lock: make room, or make the folder writable"
-  if ! flock -n "$kb_lock"; then
-    say "another tools/judge or tools/fleet works with the preset $preset; waiting for it"
-    flock "$kb_lock"
-  fi
-}
-
 # Takes over what the nodes have left and says what was refused.
 kb_adopt() {
   local place folders=() taken
@@ -113,7 +105,7 @@ kb_write_place() {
 kb_fleet_submit() {
   local run place count job
   [ -d "${share:-/}" ] || fail "there is no folder $share: --share names one that all nodes see"
-  kb_fleet_lock
+  kb_lock_build
   trap 'kb_stop INT 2' INT
   trap 'kb_stop TERM 15' TERM
   for run in "${runs[@]}"; do kb_build_run; done
@@ -225,7 +217,7 @@ kb_fleet_collect() {
     sleep 5
     kb_find_live
   done
-  kb_fleet_lock
+  kb_lock_build
   kb_adopt
   for run in $(kb_fleet_runs); do
     if ! names=$("$root/reports/kb-report" pending --build-dir "$build" "$run" 2>"$build/fleet.log"); then
@@ -233,9 +225,7 @@ kb_fleet_collect() {
       unjudged=$((unjudged + 1))
       continue
     fi
-    "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$build/runs/${run%%/*}" \
-      2>"$build/judge.report.log" || [[ $? == 1 || $? == 77 ]] || fail "$(tail -n 1 "$build/judge.report.log")"
-    printf '\n%s: %s\n' "$run" "$(tail -n 1 "$build/fleet.log")"
+    kb_print_table "$build/fleet.log"
     [ -z "$names" ] || unjudged=$((unjudged + $(wc -l <<<"$names")))
   done
   [ "$unjudged" -gt 0 ] || return 0
