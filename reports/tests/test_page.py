@@ -58,6 +58,15 @@ class Outline(HTMLParser):
             self.wrong.append(f"</{tag}> does not close anything")
 
 
+def assert_one_file_that_loads_nothing(text: str) -> None:
+    """What every page without a script is."""
+    outline = Outline(text)
+    assert outline.wrong == [] and outline.stack == [] and outline.outside == []
+    assert len(outline.ids) == len(set(outline.ids)) and outline.counts["h1"] == 1
+    assert "<script" not in text and "<b>" not in text and "None" not in text
+    assert "default-src 'none'" in text and "url(" not in text
+
+
 @pytest.fixture(scope="module")
 def one_run(tmp_path_factory):
     """The page of all 270 tasks, one run."""
