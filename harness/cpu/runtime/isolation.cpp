@@ -48,8 +48,7 @@ void Isolation::spend(std::size_t bytes) {
   if (budget_ < 0 && !inside_) end_block();
 }
 
-void Isolation::enter(int view) {
-  if (!on_) return;
+void Isolation::load(int view) {
   grow();
   if (loaded_ != view) {
     std::memcpy(shared_.begin(), copy(view), bytes_);
@@ -60,8 +59,7 @@ void Isolation::enter(int view) {
   inside_ = true;
 }
 
-void Isolation::leave() {
-  if (!on_ || !inside_) return;
+void Isolation::publish() {
   inside_ = false;
   grow();
   char *now = shared_.begin(), *before = copy(loaded_), *all = copy(written);
@@ -78,8 +76,7 @@ void Isolation::leave() {
   spend(bytes_);
 }
 
-void Isolation::renew(int view) {
-  if (!on_) return;
+void Isolation::make(int view) {
   grow();
   std::memcpy(copy(view), copy(written), bytes_);
   if (loaded_ == view) loaded_ = -1;

@@ -2,7 +2,6 @@
 // time.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,16 +27,26 @@ class Isolation {
   void begin_block(bool wanted);
   /// Shared memory is again what all threads have written.
   void end_block();
-  bool on() const { return on_; }
+
+  // Without isolation these do nothing.
 
   /// The running thread sees this view from now on.
-  void enter(int view);
+  void enter(int view) {
+    if (on_) load(view);
+  }
   /// The running thread meets others: they get what it has written. Again does nothing.
-  void leave();
+  void leave() {
+    if (on_ && inside_) publish();
+  }
   /// Makes the view of what all threads have written so far.
-  void renew(int view);
+  void renew(int view) {
+    if (on_) make(view);
+  }
 
  private:
+  void load(int view);
+  void publish();
+  void make(int view);
   char* copy(int number);
   void grow();
   void spend(std::size_t bytes);

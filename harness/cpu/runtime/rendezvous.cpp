@@ -48,13 +48,13 @@ __attribute__((always_inline)) inline void Worker::warp_rendezvous(unsigned mask
     group->key = &warp_keys_[warp][warp_generation_[warp]++ % warp_keys_[warp].size()];
   }
   const void* key = group->key;
-  if (isolation_.on()) isolation_.leave();
+  isolation_.leave();
   group->data[position] = data;
   group->arrived |= 1u << position;
   order_release(key);
   if (group->arrived == (mask & live_[warp])) {
     complete(*group, warp);
-    if (isolation_.on()) isolation_.enter(view_[lane]);
+    isolation_.enter(view_[lane]);
   } else {
     park({what, site, mask});
   }
@@ -106,13 +106,13 @@ __attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine
   } else if (!same(barrier_.site, site)) {
     divergent_barrier(*this, what, barrier_.site, site);
   }
-  if (isolation_.on()) isolation_.leave();
+  isolation_.leave();
   block_data_[lane] = data;
   block_waiting_[barrier_.arrived++] = static_cast<std::uint16_t>(lane);
   order_release(key);
   if (barrier_.arrived == static_cast<unsigned>(running_)) {
     complete_block();
-    if (isolation_.on()) isolation_.enter(view_[lane]);
+    isolation_.enter(view_[lane]);
   } else {
     park({what, site, 0});
   }

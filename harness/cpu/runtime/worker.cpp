@@ -191,7 +191,6 @@ void Worker::yield() {
 }
 
 void Worker::meet_others() {
-  if (!isolation_.on()) return;
   isolation_.leave();
   view_[lane_] = static_cast<std::int8_t>(lane_ / 32);
   isolation_.renew(view_[lane_]);
