@@ -3,7 +3,8 @@
 
 # kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries, and kb.prompt.<name> of
 # reports/templates/prompt/kernels. Its first lines say what it tries and `// Task: levelN/NNN_slug`,
-# `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`.
+# `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`. What several of them need, such
+# as a kernel that is right, stands in harness/tests/adversaries/shared.
 function(kb_add_adversaries)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/*.cu
@@ -39,6 +40,9 @@ function(kb_add_adversary kind file)
   cmake_path(GET file STEM short)
   kb_add_candidate(HIDDEN KB_HIDDEN_CANDIDATES RUN adversaries SAMPLE ${short} LEVEL ${level} TASK ${slug} SOURCE ${file})
   set(name adversaries.${short}.level${level}.${slug})
+  if(kind STREQUAL adversary)
+    kb_let_share(${name})
+  endif()
   set(test kb.${kind}.${short})
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE}
     ${PROJECT_SOURCE_DIR}/harness/tests/expect_verdict.py
@@ -47,4 +51,17 @@ function(kb_add_adversary kind file)
   set_tests_properties(${test} PROPERTIES LABELS "selftest;${kind}" TIMEOUT 300
     FIXTURES_REQUIRED "kb.env;kb.peaks" ENVIRONMENT "KB_CALL_TIMEOUT=3" RESOURCE_LOCK result.${name})
   kb_use_gpu(${test})
+endfunction()
+
+# Lets an adversary include "shared/..." of their folder, which the launcher would refuse.
+function(kb_let_share name)
+  foreach(property IN ITEMS CXX_COMPILER_LAUNCHER CUDA_COMPILER_LAUNCHER)
+    get_target_property(launcher ${name} ${property})
+    if(launcher)
+      # As text: a list of CMake's would lose the semicolons within its elements.
+      set(shared ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/shared)
+      string(REPLACE ";--stub;" ";--allow-read;${shared};--stub;" launcher "${launcher}")
+      set_target_properties(${name} PROPERTIES ${property} "${launcher}")
+    endif()
+  endforeach()
 endfunction()

@@ -10,6 +10,12 @@ if(NOT Python3_FOUND)
 endif()
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import jinja2" RESULT_VARIABLE no_jinja2
   ERROR_QUIET OUTPUT_QUIET)
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import fastjsonschema" RESULT_VARIABLE no_schemas
+  ERROR_QUIET OUTPUT_QUIET)
+if(no_schemas)
+  message(FATAL_ERROR "${Python3_EXECUTABLE} has no fastjsonschema, with which reports check results. Run "
+    "tools/quickstart, or: ${Python3_EXECUTABLE} -m pip install -r tools/report-requirements.txt")
+endif()
 if(no_jinja2)
   message(WARNING "${Python3_EXECUTABLE} has no Jinja2, so reports will lack index.html. Run "
     "tools/quickstart, or: ${Python3_EXECUTABLE} -m pip install jinja2")

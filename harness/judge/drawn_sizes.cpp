@@ -38,16 +38,17 @@ size_t weights_read(const Task& task) {
 std::optional<SizeBytes> draw_sizes(const Task& task, at::Generator& rng) {
   constexpr int attempts = 12, one_in = 6;
   const bool network = weights_read(task) >= weights_of_network;
-  const std::vector<Extent> all = extents(task, task.smoke);
+  const std::vector<ExtentGroup> groups = extent_groups(task, task.smoke);
   for (int attempt = 0; attempt < attempts; ++attempt) {
     SizeBytes sizes = task.smoke;
-    for (const Extent& extent : all) {
+    for (const ExtentGroup& group : groups) {
       // The last attempts change a few sizes only, if others depend on each other.
       if (attempt >= attempts / 2 && draw(0, 1, rng) == 0) continue;
-      const int64_t most = extent.value * (network || attempt > attempts / 4 ? 2 : 4);
+      const int64_t value = group.front().value;
+      const int64_t most = value * (network || attempt > attempts / 4 ? 2 : 4);
       const bool least = !network && draw(1, one_in, rng) == 1;
-      sizes =
-          with_value(task, sizes, extent, least ? 1 : draw(network ? extent.value : 1, most, rng));
+      const int64_t drawn = least ? 1 : draw(network ? value : 1, most, rng);
+      for (const Extent& extent : group) sizes = with_value(task, sizes, extent, drawn);
     }
     if (sizes != task.smoke && small_enough(task, sizes) && accepts(task, sizes)) return sizes;
   }

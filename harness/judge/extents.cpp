@@ -55,6 +55,24 @@ bool examine(const Task& task, const SizeBytes& sizes, Extent& extent) {
   return true;
 }
 
+bool same_place(const Extent& a, const Extent& b) {
+  return a.field == b.field && a.element == b.element;
+}
+
+// Whether nothing else has to change with these. Less may be too little for the task; and 1 tells
+// nothing, since dimensions of size 1 are broadcast.
+bool change_alone(const Task& task, const ExtentGroup& group) {
+  SizeBytes less = task.smoke, more = task.smoke;
+  bool halves = true;
+  for (const Extent& extent : group) {
+    const int64_t value = value_at(task, task.smoke, extent);
+    less = with_value(task, less, extent, value / 2);
+    more = with_value(task, more, extent, value + 1);
+    halves &= value > 3;
+  }
+  return (halves && accepts(task, less)) || accepts(task, more);
+}
+
 }  // namespace
 
 std::vector<Extent> extents(const Task& task, const SizeBytes& sizes) {
@@ -66,6 +84,23 @@ std::vector<Extent> extents(const Task& task, const SizeBytes& sizes) {
       if (!elements[i].is_number_integer() || elements[i] < 1) continue;
       Extent extent{name, i, elements[i]};
       if (examine(task, sizes, extent)) found.push_back(std::move(extent));
+    }
+  }
+  return found;
+}
+
+std::vector<ExtentGroup> extent_groups(const Task& task, const SizeBytes& sizes) {
+  std::vector<ExtentGroup> found;
+  const std::vector<Extent> all = extents(task, sizes);
+  for (const Extent& extent : all) {
+    ExtentGroup together;
+    for (const Extent& other : all) {
+      if (other.value == extent.value) together.push_back(other);
+    }
+    if (change_alone(task, {extent})) {
+      found.push_back({extent});
+    } else if (same_place(extent, together.front()) && change_alone(task, together)) {
+      found.push_back(std::move(together));
     }
   }
   return found;

@@ -23,6 +23,13 @@ struct Extent {
 /// The extents of a task at these sizes, in the order of their declaration.
 std::vector<Extent> extents(const Task& task, const SizeBytes& sizes);
 
+/// An extent, and those that must change with it.
+using ExtentGroup = std::vector<Extent>;
+
+/// The extents that can change alone, or with all others of their value: level1/100_hinge_loss
+/// multiplies [n, n] with [n]. Each group is there once. Tried at the task's smoke sizes.
+std::vector<ExtentGroup> extent_groups(const Task& task, const SizeBytes& sizes);
+
 /// The value of an extent at other sizes.
 int64_t value_at(const Task& task, const SizeBytes& sizes, const Extent& extent);
 

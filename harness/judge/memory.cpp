@@ -30,10 +30,7 @@ Footprint footprint(const Task& task, const SizeBytes& sizes) {
   return bytes;
 }
 
-// An extent, and those that must change with it.
-using Group = std::vector<Extent>;
-
-SizeBytes halved(const Task& task, SizeBytes sizes, const Group& group) {
+SizeBytes halved(const Task& task, SizeBytes sizes, const ExtentGroup& group) {
   for (const Extent& extent : group) {
     const int64_t value = value_at(task, sizes, extent);
     if (value > 1) sizes = with_value(task, sizes, extent, value / 2);
@@ -41,28 +38,8 @@ SizeBytes halved(const Task& task, SizeBytes sizes, const Group& group) {
   return sizes;
 }
 
-// Extents that can be halved, alone or with all others of their value.
-std::vector<Group> groups(const Task& task, const SizeBytes& sizes) {
-  std::vector<Group> found;
-  const std::vector<Extent> all = extents(task, sizes);
-  for (const Extent& extent : all) {
-    if (extent.value < 2) continue;
-    Group together = {extent};
-    for (const Extent& other : all) {
-      const bool itself = other.field == extent.field && other.element == extent.element;
-      if (!itself && other.value == extent.value) together.push_back(other);
-    }
-    for (const Group& group : {Group{extent}, together}) {
-      if (!accepts(task, halved(task, task.smoke, group))) continue;
-      found.push_back(group);
-      break;
-    }
-  }
-  return found;
-}
-
 // Samples first, then the largest; nothing if there is nothing to halve.
-std::optional<Group> next_to_halve(const Task& task, const SizeBytes& sizes) {
+std::optional<ExtentGroup> next_to_halve(const Task& task, const SizeBytes& sizes) {
   const std::vector<TensorSpec> specs = task.tensors(sizes);
   const auto counts_samples = [&](const Extent& extent) {
     for (size_t i = 0; i < specs.size(); ++i) {
@@ -71,11 +48,12 @@ std::optional<Group> next_to_halve(const Task& task, const SizeBytes& sizes) {
     }
     return false;
   };
-  const auto rank = [&](const Group& group) {
+  const auto rank = [&](const ExtentGroup& group) {
     return std::pair(counts_samples(group.front()), group.front().value);
   };
-  std::optional<Group> best;
-  for (Group& group : groups(task, sizes)) {
+  std::optional<ExtentGroup> best;
+  for (ExtentGroup& group : extent_groups(task, sizes)) {
+    if (group.front().value < 2) continue;
     if (!best || rank(group) > rank(*best)) best = std::move(group);
   }
   return best;

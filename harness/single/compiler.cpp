@@ -18,22 +18,41 @@ void replace_all(std::string* text, const std::string& from, const std::string& 
   }
 }
 
-Json pattern_for(const Kernel& kernel, const Json& patterns) {
-  const std::set<std::string> wanted(kernel.headers.begin(), kernel.headers.end());
+Json read_patterns(const fs::path& build_dir) {
+  return read_json(build_dir / "kernel_patterns.json");
+}
+
+Json pattern_for(const std::string& library, const std::vector<std::string>& headers,
+                 const Json& patterns) {
+  const std::set<std::string> wanted(headers.begin(), headers.end());
+  std::set<std::string> known;
   for (const Json& entry : patterns.at("candidates")) {
-    const auto headers = entry.at("headers").get<std::set<std::string>>();
-    if (entry.at("library") == kernel.library && headers == wanted) return entry;
+    const auto declared = entry.at("headers").get<std::set<std::string>>();
+    if (entry.at("library") == library && declared == wanted) return entry;
+    known.insert(declared.begin(), declared.end());
   }
-  throw std::runtime_error("this build has no library " + kernel.library +
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : wanted) {
+    if (!known.contains(name)) {
+      throw std::runtime_error("the headers '" + name + "' are not known: choose from " + names);
+    }
+  }
+  throw std::runtime_error("this build has no library " + library +
                            ": install it, or configure again if it was installed since");
 }
 
 }  // namespace
 
+void check_declarations(const std::string& library, const std::vector<std::string>& headers,
+                        const fs::path& build_dir) {
+  pattern_for(library, headers, read_patterns(build_dir));
+}
+
 Commands commands_for(const Kernel& kernel, const fs::path& build_dir, const Ask& ask) {
-  const Json patterns = read_json(build_dir / "kernel_patterns.json");
+  const Json patterns = read_patterns(build_dir);
   Commands commands;
-  commands.entry = pattern_for(kernel, patterns);
+  commands.entry = pattern_for(kernel.library, kernel.headers, patterns);
   const fs::path source_dir = patterns.at("source_dir").get<std::string>();
   const std::string module = commands.entry.at("module");
   fs::path object = commands.entry.at("build_json").get<std::string>();  // <object>.build.json

@@ -28,6 +28,11 @@ struct Commands {
   Json entry;  ///< the target's entry in the manifest of such targets
 };
 
+/// Whether this build can compile kernels that declare this.
+/// @throws std::runtime_error with the remedy if not
+void check_declarations(const std::string& library, const std::vector<std::string>& headers,
+                        const std::filesystem::path& build_dir);
+
 /// @param build_dir of the preset; the commands run there
 /// @throws std::runtime_error with the remedy if this build has no such target
 Commands commands_for(const Kernel& kernel, const std::filesystem::path& build_dir, const Ask& ask);

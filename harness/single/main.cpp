@@ -127,6 +127,7 @@ void check_built(const Arguments& arguments) {
     if (fs::exists(build / file)) continue;
     fail(build.string() + " is not built (" + file + " is missing): " + build_remedy(build));
   }
+  check_declarations(arguments.library, arguments.headers, build);
 }
 
 /// The judging of one kernel: every step, and what they share.
@@ -355,7 +356,6 @@ int main(int argc, char** argv) {
   app.add_option("--library", arguments.library, "vendor library that it may call")
       ->check(CLI::IsMember({"none", "cublas", "cudnn"}));
   app.add_option("--headers", arguments.headers, "headers beyond CUDA's own that it may include")
-      ->check(CLI::IsMember({"kb"}))
       ->allow_extra_args(false);
   app.add_option("--unless-code", arguments.known_code,
                  "code_sha256 of another kernel: one that compiles to the same code is not judged, "

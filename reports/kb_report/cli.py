@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from kb_report import (
     __version__,
+    adopt,
     compare,
     compare_tables,
     dataset,
@@ -22,6 +23,8 @@ from kb_report import (
     importing,
     leaderboard,
     load,
+    matrix,
+    matrix_tables,
     merge,
     metrics,
     model,
@@ -30,7 +33,7 @@ from kb_report import (
     pending,
     prompt,
     rollup,
-    screenshot,
+    shards,
     spreadsheet,
     tables,
     timer,
@@ -39,8 +42,6 @@ from kb_report import (
     write,
 )
 from kb_report.model import PRIMARY_LANE, Problem, ReportError, Suite
-
-MAX_PICTURE = 8192  # pixels of a side; Chromium's own limit lies at twice that
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -106,6 +107,26 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
     p.add_argument("run_name", metavar="RUN[/SAMPLE]")
     p.set_defaults(run=_pending)
+
+    p = commands.add_parser("shards", help="split what is still to be judged, for tools/fleet")
+    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
+    p.add_argument("--out", type=Path, required=True, metavar="DIR")
+    p.add_argument("--shards", type=int, metavar="N", help="default: shards of ten minutes")
+    p.add_argument(
+        "--taken", type=Path, metavar="FILE", help="lines of the .names of shards with a job"
+    )
+    p.add_argument(
+        "--seconds", type=Path, action="append", default=[], metavar="PATH",
+        help=f"{source} that says what judging took (may be repeated)",
+    )  # fmt: skip
+    p.add_argument("run_names", nargs="+", metavar="RUN[/SAMPLE]")
+    p.set_defaults(run=_shards)
+
+    p = commands.add_parser("adopt", help="take over results that nodes of tools/fleet wrote")
+    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
+    p.add_argument("--allow-mixed", action="store_true", help="also of different machines")
+    p.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    p.set_defaults(run=_adopt)
 
     p = commands.add_parser("verdicts", help="list the fresh verdicts of a run's kernels")
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
@@ -202,6 +223,18 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
     p.set_defaults(run=_leaderboard)
 
+    p = commands.add_parser("matrix", help="put runs on several GPUs side by side, task by task")
+    p.add_argument(
+        "inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
+        help=f"{source}; without #RUN all runs of it",
+    )  # fmt: skip
+    p.add_argument(
+        "--out", type=_web_page, required=True, metavar="FILE.html", help="FILE.csv goes beside it"
+    )
+    p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    p.add_argument("--allow-mixed", action="store_true", help="show what differs, saying so")
+    p.set_defaults(run=_matrix)
+
     p = commands.add_parser("import", help="make a run of kernels that were written for PyTorch")
     p.add_argument("format", choices=foreign.FORMATS)
     p.add_argument(
@@ -227,16 +260,6 @@ def _parser() -> argparse.ArgumentParser:
         f"it; or {source}: what befalls the reference or the candidate only",
     )  # fmt: skip
     p.set_defaults(run=_timer)
-
-    p = commands.add_parser("screenshot", help="save pictures of the page for documents")
-    p.add_argument("source", type=Path, metavar="PATH", help=source)
-    p.add_argument(
-        "--out", type=_picture, required=True, metavar="FILE.png",
-        help="the light picture; the dark one becomes FILE-dark.png",
-    )  # fmt: skip
-    p.add_argument("--size", type=_size, default="1280x1000", metavar="WxH", help="%(default)s")
-    p.add_argument("--candidate", metavar="NAME", help="open this candidate's section")
-    p.set_defaults(run=_screenshot)
     return parser
 
 
@@ -255,22 +278,6 @@ def _share(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError("must lie between 0 and 1")
     return value
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, x, height = text.partition("x")
-    if not (x and width.isdigit() and height.isdigit()):
-        raise argparse.ArgumentTypeError("must be WIDTHxHEIGHT in pixels")
-    if not all(1 <= int(x) <= MAX_PICTURE for x in (width, height)):
-        raise argparse.ArgumentTypeError(f"must lie between 1x1 and {MAX_PICTURE}x{MAX_PICTURE}")
-    return int(width), int(height)
-
-
-def _picture(text: str) -> Path:
-    path = Path(text)
-    if path.suffix != ".png":
-        raise argparse.ArgumentTypeError(f"{text} must end in .png, the only format there is")
-    return path
 
 
 def _read(path: Path) -> Suite:
@@ -314,6 +321,23 @@ def _pending(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     print(pending.summary(records), file=sys.stderr)
     return model.OK
+
+
+def _shards(args: argparse.Namespace) -> int:
+    """The number of shards on standard output; the sentence for people on standard error."""
+    taken = set(args.taken.read_text().splitlines()) if args.taken else set()
+    plan = shards.make(args.build_dir, args.run_names, args.shards, taken, args.seconds, args.out)
+    print(len(plan.shards), flush=True)
+    print(plan.sentence(), file=sys.stderr)
+    return model.OK
+
+
+def _adopt(args: argparse.Namespace) -> int:
+    found = adopt.adopt(args.build_dir, args.folders, args.allow_mixed)
+    for reason in found.refused:
+        _print(f"not taken: {reason}", sys.stderr)
+    print(f"{len(found.names)} result(s) taken over")
+    return model.BAD_INPUT if found.refused else model.OK
 
 
 def _merge(args: argparse.Namespace) -> int:
@@ -410,6 +434,28 @@ def _leaderboard(args: argparse.Namespace) -> int:
     return model.BAD_INPUT if problems else model.OK
 
 
+def _web_page(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".html":
+        raise argparse.ArgumentTypeError(f"{text} must end in .html")
+    return path
+
+
+def _matrix(args: argparse.Namespace) -> int:
+    sides, problems = leaderboard.sides_of(args.inputs)
+    doc = matrix.document(sides, args.lane, args.allow_mixed, problems)
+    write.write_atomic(args.out.with_suffix(".csv"), matrix_tables.csv(doc))
+    has_page = page.write_matrix(args.out, doc)
+    _print(matrix_tables.text(doc))
+    _tell(problems)
+    print(
+        f"\n{'page' if has_page else 'table'}: {args.out if has_page else args.out.with_suffix('.csv')}"
+    )
+    if problems:
+        return model.BAD_INPUT
+    return model.OK if has_page else model.NO_PAGE
+
+
 def _timer(args: argparse.Namespace) -> int:
     if ".jsonl" not in args.source.suffixes:
         suite = _read(args.source)
@@ -459,13 +505,6 @@ def _export(args: argparse.Namespace) -> int:
                 f"nothing to export: no candidate in {args.source} was timed on a GPU"
             )
     print(f"{files} file(s) in {args.out}")
-    return _status(suite)
-
-
-def _screenshot(args: argparse.Namespace) -> int:
-    suite = _read(args.source)
-    for path in screenshot.take(suite, args.out, args.size, args.candidate):
-        print(path)
     return _status(suite)
 
 

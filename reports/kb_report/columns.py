@@ -47,24 +47,36 @@ def text(columns: Sequence[Column], groups: Groups, indent: str = "  ") -> str:
     """The table as aligned columns: words to the left, numbers to the right."""
     columns = [c for c in columns if not c.page_only]
     rows = [[c.head for c in columns], *_cells(columns, groups)]
+    return aligned(rows, "".join("l" if c.left else "r" for c in columns), indent)
+
+
+def markdown(
+    columns: Sequence[Column], groups: Groups, escape: Callable[[str], str] = str
+) -> list[str]:
+    """The table as lines of Markdown; `escape` takes the markup out of what cells say."""
+    columns = [c for c in columns if not c.page_only]
+    heads = [_INDEX.sub(r"fast<sub>\1</sub>", c.head) for c in columns]
+    rows = [heads, *([escape(cell) for cell in row] for row in _cells(columns, groups))]
+    return pipes(rows, "".join("l" if c.left else "r" for c in columns))
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "  ") -> str:
+    """Rows of cells as text; sides: `l` or `r` for each column, to which side it goes."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
     for row in rows:
         cells = [
-            cell.ljust(width) if column.left else cell.rjust(width)
-            for column, cell, width in zip(columns, row, widths)
+            cell.ljust(width) if side == "l" else cell.rjust(width)
+            for cell, width, side in zip(row, widths, sides)
         ]
         lines.append((indent + "  ".join(cells)).rstrip())
     return "\n".join(lines)
 
 
-def markdown(columns: Sequence[Column], groups: Groups, escape: Callable[[str], str]) -> list[str]:
-    """The table as lines of Markdown; `escape` takes the markup out of what cells say."""
-    columns = [c for c in columns if not c.page_only]
-    heads = [_INDEX.sub(r"fast<sub>\1</sub>", c.head) for c in columns]
-    rows = [heads, *([escape(cell) for cell in row] for row in _cells(columns, groups))]
+def pipes(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """The same as lines of Markdown; the first row is the heading."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, f"|{'|'.join(':--' if c.left else '--:' for c in columns)}|")
+    lines.insert(1, f"|{'|'.join(':--' if side == 'l' else '--:' for side in sides)}|")
     return lines
 
 

@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
-from kb_report import metrics
+from kb_report import columns, metrics
+from kb_report.columns import Column
 from kb_report.stats import percentile_90
 
 _ARMS = ("reference", "candidate")
@@ -55,11 +56,17 @@ def markdown(rows: list[dict[str, Any]], what: str) -> str:
     """The rows as a table; '' without."""
     if not rows:
         return ""
-    lines = [f"| seconds per {what} | median | p90 | all |", "|:--|--:|--:|--:|"]
-    for row in rows:
-        name = f"– {row['name']}" if row["phase"] else row["name"]
-        lines.append(f"| {name} | {row['median']:.2f} | {row['p90']:.2f} | {row['sum']:.0f} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(columns.markdown(table(what), [[row] for row in rows])) + "\n"
+
+
+def table(what: str) -> list[Column]:
+    """Columns of these rows; what: what they are seconds of."""
+    return [
+        Column(f"seconds per {what}", lambda r: f"{'– ' * r['phase']}{r['name']}", left=True),
+        Column("median", lambda r: f"{r['median']:.2f}"),
+        Column("p90", lambda r: f"{r['p90']:.2f}"),
+        Column("all", lambda r: f"{r['sum']:.0f}"),
+    ]
 
 
 def _phases(result: dict[str, Any]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kb_report import advice, metrics, write
+from kb_report import advice, columns, metrics, write
 from kb_report.model import JUDGED, STATE_WORDS, clean, one_line
 from kb_report.occupancy import limit_of
 
@@ -175,16 +175,14 @@ def _evidence(found: dict[str, Any]) -> list[str]:
             text += f" ({w['reason']})"
         lines += ["## Worst element", "", f"{text}.", ""]
     if found["sets"] and found["verdict"] == "incorrect":
-        lines += ["| set | sizes | output | error | bound |", "|:--|:--|:--|--:|--:|"]
+        rows = [["set", "sizes", "output", "error", "bound"]]
         for s in found["sets"]:
             sizes = " ".join(f"{k}={v}" for k, v in (s["sizes"] or {}).items())
             for o in s["outputs"]:
                 shape = "x".join(map(str, o["shape"] or []))
-                lines.append(
-                    f"| {s['set']} | {sizes} | {o['name']} {shape} {o['dtype']} | "
-                    f"{_short(o['error'])} | {_short(o['bound'])} |"
-                )
-        lines.append("")
+                output = f"{o['name']} {shape} {o['dtype']}"
+                rows.append([s["set"], sizes, output, _short(o["error"]), _short(o["bound"])])
+        lines += [*columns.pipes(rows, "lllrr"), ""]
     return lines
 
 
@@ -206,8 +204,6 @@ def _speed(found: dict[str, Any]) -> list[str]:
         lines += [
             f"## Time on {found['machine']}",
             "",
-            "| baseline | its ms | yours ms | speed-up | interval | |",
-            "|:--|--:|--:|--:|:--|:--|",
         ]
         words = {
             "WIN": "faster",
@@ -216,12 +212,15 @@ def _speed(found: dict[str, Any]) -> list[str]:
             "UNDECIDED": "undecided",
             None: "",
         }
-        lines += [
-            f"| {lane} | {t['reference_ms']:.4g} | {t['candidate_ms']:.4g} | {t['speedup']:.3f} | "
-            f"{t['ci_lo']:.3f} - {_limit(t['ci_hi'])} | {words[t['verdict']]} |"
+        rows = [
+            [
+                lane, f"{t['reference_ms']:.4g}", f"{t['candidate_ms']:.4g}", f"{t['speedup']:.3f}",
+                f"{t['ci_lo']:.3f} - {_limit(t['ci_hi'])}", words[t["verdict"]],
+            ]
             for lane, t in found["lanes"].items()
-        ]
-        lines.append("")
+        ]  # fmt: skip
+        head = ["baseline", "its ms", "yours ms", "speed-up", "interval", ""]
+        lines += [*columns.pipes([head, *rows], "lrrrll"), ""]
         lines += [
             f"The times in {lane} are those of the first of {t['pairs']} pairs of processes, over "
             "all of which the speed-up is taken.\n"

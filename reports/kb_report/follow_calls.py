@@ -235,8 +235,6 @@ class Calls(State):
             return self.parameter(arguments[0] if arguments else keywords.get("data"))
         if path.startswith("torch.nn.") and last[:1].isupper() and ".functional." not in path:
             return self.layer(last, arguments, keywords)
-        if path in ("torch.numel",) and arguments:
-            return self.call(self.attribute(arguments[0], "numel"), [], {})
         if path == "torch.cuda.get_device_properties":
             return Opaque("the device's properties")
         if path == "torch.cuda.get_device_capability":
@@ -322,10 +320,8 @@ class Calls(State):
             if self.in_forward and path.startswith("time"):
                 raise Untranslatable(AUTOTUNING, path)
             return Opaque(path)
-        if path in ("tempfile.mkdtemp", "tempfile.gettempdir", "os.getcwd"):
-            self.names += 1
-            return f"folder{self.names}"
-        if path == "tempfile.TemporaryDirectory":
+        if path in ("tempfile.mkdtemp", "tempfile.gettempdir", "os.getcwd",
+                    "tempfile.TemporaryDirectory"):  # fmt: skip
             self.names += 1
             return f"folder{self.names}"
         if path == "tempfile.NamedTemporaryFile":
@@ -340,19 +336,13 @@ class Calls(State):
         if function is None or name in ("factorial", "comb", "perm"):
             raise Untranslatable(PYTHON, f"math.{name}")
         if all(isinstance(a, (int, float)) for a in arguments):
-            try:
-                return self.limited(function(*arguments))
-            except (TypeError, ValueError, ArithmeticError) as e:
-                raise Raised(str(e)) from None
+            return self.computed(function, *arguments)
         scalars = [self.scalar(a) for a in arguments]
         if None in scalars:
             return Opaque(f"math.{name}")
         known = None
         if all(x.value is not None for x in scalars):
-            try:
-                known = function(*(x.value for x in scalars))
-            except (TypeError, ValueError, ArithmeticError) as e:
-                raise Raised(str(e)) from None
+            known = self.computed(function, *(x.value for x in scalars))
         text = ", ".join(x.text for x in scalars)
         if name in ("ceil", "floor"):
             return Scalar(f"static_cast<int64_t>(std::{name}({text}))", "int", known)
@@ -383,7 +373,7 @@ class Calls(State):
             case "min" | "max":
                 items = self.listed(first) if len(arguments) == 1 else arguments
                 return self.extreme(name, items)
-            case "abs" | "round" | "sum" if name != "sum" and isinstance(first, (int, float)):
+            case "abs" | "round" if isinstance(first, (int, float)):
                 return abs(first) if name == "abs" else round(first)
             case "tuple" | "list":
                 items = [] if first is None else list(self.listed(first))

@@ -146,14 +146,12 @@ class Expressions(State):
     def truth(self, value: Any) -> bool:
         """Which branch to take; what depends on sizes becomes a condition of launch()."""
         match value:
-            case bool() | int() | float() | str() | None:
+            case bool() | int() | float() | str() | dict() | None:
                 return bool(value)
             case Scalar():
                 return self.decide(value)
             case Sequence():
                 return bool(value.items)
-            case dict():
-                return bool(value)
             case Opaque() | Library():
                 raise Untranslatable(PYTHON, f"a branch depends on {describe(value)}")
             case Tensor() | Fresh():
@@ -213,10 +211,9 @@ class Expressions(State):
 
     def compare_two(self, op: type, left: Any, right: Any) -> Any:
         if op in (ast.Is, ast.IsNot):
-            if not isinstance(left, (*CONSTANTS,)) or not isinstance(right, (*CONSTANTS,)):
-                same = left is right
-            else:
-                same = left is right or (left == right and type(left) is type(right))
+            same = left is right
+            if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
+                same = same or (left == right and type(left) is type(right))
             return same == (op is ast.Is)
         if op in (ast.In, ast.NotIn):
             if isinstance(right, (dict, Sequence)):
@@ -321,11 +318,9 @@ class Expressions(State):
                     return Opaque("a weight that __init__ computes")
                 raise Untranslatable(OPERATORS, f"{text} of tensors")
             if isinstance(value, Fresh):
-                return (
-                    Fresh(value.shape, value.made_by)
-                    if self.scalar(other) or isinstance(other, Fresh)
-                    else Opaque(value.made_by)
-                )
+                if self.scalar(other) or isinstance(other, Fresh):
+                    return Fresh(value.shape, value.made_by)
+                return Opaque(value.made_by)
         if isinstance(left, Sequence) or isinstance(right, Sequence):
             return self.sequences(op, left, right)
         if any(isinstance(v, Shape) for v in (left, right)) and op is ast.Add:
@@ -360,8 +355,11 @@ class Expressions(State):
                 raise Untranslatable(PYTHON, "a text that is repeated")
         if op is ast.Mod and isinstance(left, str):
             return Opaque("a text that is put together")
+        return self.computed(function, left, right)
+
+    def computed(self, function: Callable[..., Any], *values: Any) -> Any:
         try:
-            return self.limited(function(left, right))
+            return self.limited(function(*values))
         except (TypeError, ValueError, ArithmeticError) as e:
             raise Raised(str(e)) from None
 
@@ -414,12 +412,8 @@ class Expressions(State):
                 return self.size_of(owner.tensor, key)
             case Vector():
                 if isinstance(key, int) and key >= 0:
-                    code = (
-                        f"std::get<{key}>({owner.text})"
-                        if owner.is_tuple
-                        else f"{owner.text}.at({key})"
-                    )
-                    return Tensor(code)
+                    part = f"std::get<{key}>({owner.text})"
+                    return Tensor(part if owner.is_tuple else f"{owner.text}.at({key})")
                 raise Untranslatable(PYTHON, "an index into what the extension returns")
             case Tensor() | Weight() | Fresh():
                 raise Untranslatable(OPERATORS, "a part of a tensor")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kb_report.launch import Launch
-from kb_report.symbols import Extension, Scalar, Untranslatable, Weight
+from kb_report.symbols import Extension, Layer, Scalar, Untranslatable, Weight
 
 OPERATORS = "uses torch operators"
 DERIVED = "its weights are not upstream's"
@@ -84,8 +84,6 @@ _CONV = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dil
          "bias")  # fmt: skip
 _CONV_TRANSPOSED = ("in_channels", "out_channels", "kernel_size", "stride", "padding",
                     "output_padding", "groups", "bias", "dilation")  # fmt: skip
-_CONV_TRANSPOSED = ("in_channels", "out_channels", "kernel_size", "stride", "padding",
-                    "output_padding", "groups", "bias", "dilation")  # fmt: skip
 PARAMETERS = {
     **{f"Conv{n}d": _CONV for n in (1, 2, 3)},
     **{f"ConvTranspose{n}d": _CONV_TRANSPOSED for n in (1, 2, 3)},
@@ -97,6 +95,19 @@ PARAMETERS = {
 }
 DEFAULTS = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, "output_padding": 0, "eps": 1e-5,
              "momentum": 0.1}  # fmt: skip
+
+
+def argument_of(layer: Layer, name: str, default: Any = None) -> Any:
+    """What __init__ of a layer of torch.nn got for a parameter."""
+    names = PARAMETERS.get(layer.kind, ())
+    if name in names and names.index(name) < len(layer.arguments):
+        return layer.arguments[names.index(name)]
+    return layer.keywords.get(name, default)
+
+
+def known_sizes(shape: list[Any]) -> tuple[Any, ...]:
+    """A shape at the source's own sizes."""
+    return tuple(v.value if isinstance(v, Scalar) else v for v in shape)
 
 
 def kind_of(what: str) -> str:
@@ -138,6 +149,16 @@ class State:
         self.steps = 0
         self.depth = 0
         self.names = 0
+
+    def variable(self) -> str:
+        """A new name of C++ for a tensor."""
+        self.names += 1
+        return f"kb_t{self.names - 1}"
+
+    def note(self, text: str) -> None:
+        """Something to know about the kernel, said once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def tick(self) -> None:
         self.steps += 1

@@ -287,8 +287,6 @@ class Statements(State):
                     value.path = path + "."
                     for name, each in value.attributes.items():
                         self.replace(each, path + "." + name)
-            case Sequence():
-                pass
 
     def replace(self, value: Any, path: str) -> None:
         """Places anew what was placed before its owner had a path."""

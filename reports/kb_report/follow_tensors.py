@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
+from functools import partial
 from typing import Any
 
 from kb_report.follow_state import (
+    ARITHMETIC,
     BINDING,
     DERIVED,
     LAYERS,
@@ -14,13 +16,14 @@ from kb_report.follow_state import (
     MOST_ITEMS,
     NEW,
     OPERATORS,
-    PARAMETERS,
     PYTHON,
     SAME,
     TYPES,
     Raised,
     State,
+    argument_of,
     kind_of,
+    known_sizes,
 )
 from kb_report.symbols import (
     CONSTANTS,
@@ -51,9 +54,7 @@ class Tensors(State):
         match value:
             case Fresh():
                 return Weight(value.shape, value=value.value, parameter=True)
-            case Weight():
-                return value
-            case Opaque():
+            case Weight() | Opaque():
                 return value
         return Opaque("a parameter made of something else")
 
@@ -107,11 +108,11 @@ class Tensors(State):
             if None not in (argument.rank, weight.shape) and argument.rank != len(weight.shape):
                 raise Untranslatable(DERIVED, f"{path} has another number of dimensions")
         self.weights[path] = code
-        sizes = None
-        if weight.shape is not None:
-            sizes = tuple(x.value if isinstance(x, Scalar) else x for x in weight.shape)
-        rank = len(sizes) if sizes is not None else None
-        return Tensor(_variable(path), rank, sizes, "float32", dense=True)
+        name = "kb_w_" + path.replace(".", "_")
+        if weight.shape is None:
+            return Tensor(name, None, None, "float32", dense=True)
+        sizes = known_sizes(weight.shape)
+        return Tensor(name, len(sizes), sizes, "float32", dense=True)
 
     def constant(self, value: Fresh) -> Tensor:
         """A tensor of __init__ whose elements are all the same."""
@@ -136,9 +137,7 @@ class Tensors(State):
         if drawn_ends != [n.split(".")[-1] for n in names]:
             return None
         path = names[next(i for i, w in enumerate(drawn) if w is weight)]
-        note = f"{weight.path} is upstream's {path}, by their order"
-        if note not in self.notes:
-            self.notes.append(note)
+        self.note(f"{weight.path} is upstream's {path}, by their order")
         return path
 
     def shape_text(self, shape: list[Any]) -> str:
@@ -181,14 +180,13 @@ class Tensors(State):
             sizes = self.shape_text(shape)
         value = f", {self.number(filled)}" if name == "full" else ""
         code = f"at::{name}({sizes}{value}, {self.type_text(keywords)})"
-        known = None
-        if shape is not None:
-            known = tuple(x.value if isinstance(x, Scalar) else x for x in shape)
-        kind = (
-            describe(keywords["dtype"]).removeprefix("torch.") if "dtype" in keywords else "float32"
-        )
-        return self.keep(code, len(shape) if shape is not None else None, known,
-                         kind if kind in TYPES else None)  # fmt: skip
+        kind = "float32"
+        if "dtype" in keywords:
+            kind = describe(keywords["dtype"]).removeprefix("torch.")
+        kind = kind if kind in TYPES else None
+        if shape is None:
+            return self.keep(code, None, None, kind)
+        return self.keep(code, len(shape), known_sizes(shape), kind)
 
     def create_like(self, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         like = arguments[0]
@@ -241,8 +239,7 @@ class Tensors(State):
         dense: bool = True,
     ) -> Tensor:
         """A new variable for a tensor."""
-        name = f"kb_t{self.names}"
-        self.names += 1
+        name = self.variable()
         self.statements.append(f"const at::Tensor {name} = {code};")
         return Tensor(name, rank, sizes, dtype, dense)
 
@@ -336,17 +333,14 @@ class Tensors(State):
         if name in ("uniform_", "normal_", "fill_", "zero_", "requires_grad_", "cuda", "to", "float",
                     "contiguous", "clone", "detach"):  # fmt: skip
             return owner
-        signs = {"mul_": "*", "div_": "/", "add_": "+", "sub_": "-"}
         number = self.scalar(arguments[0]) if len(arguments) == 1 and not keywords else None
-        if name in signs and number is not None:
-            owner.steps.append((signs[name], number))
+        of = {"mul": ast.Mult, "div": ast.Div, "add": ast.Add, "sub": ast.Sub}
+        operator = of.get(name.removesuffix("_"))
+        if operator is not None and number is not None:
+            if not name.endswith("_"):
+                return self.binary(operator, owner, arguments[0])
+            owner.steps.append((ARITHMETIC[operator][0], number))
             return owner
-        if name.removesuffix("_") in ("mul", "div", "add", "sub") and number is not None:
-            return self.binary(
-                {"mul": ast.Mult, "div": ast.Div, "add": ast.Add, "sub": ast.Sub}[name],
-                owner,
-                arguments[0],
-            )
         if name.endswith("_"):
             owner.changed = f"__init__ changes its values with {name}()"
             return owner
@@ -387,11 +381,8 @@ class Tensors(State):
             return Sequence(result, True) if isinstance(result, list) else self.limited(result)
         if name == "join" and arguments and isinstance(arguments[0], Sequence):
             parts = arguments[0].items
-            return (
-                self.limited(owner.join(parts))
-                if all(isinstance(p, str) for p in parts)
-                else (Opaque("a text that is put together"))
-            )
+            if all(isinstance(p, str) for p in parts):
+                return self.limited(owner.join(parts))
         return Opaque("a text that is put together")
 
     def tensor_method(self, x: Tensor, name: str, arguments: list[Any], keywords: dict) -> Any:
@@ -404,7 +395,7 @@ class Tensors(State):
                     return self.of_tensor(x, "shape")
                 return self.size_of(x, arguments[0] if arguments else keywords["dim"])
             case "dim" | "ndimension":
-                return x.rank if x.rank is not None else Scalar(f"{x.text}.dim()", "int")
+                return self.rank_of(x)
             case "numel" | "nelement":
                 known = None
                 if x.sizes is not None and all(isinstance(v, int) for v in x.sizes):
@@ -422,12 +413,10 @@ class Tensors(State):
                 return Scalar(f"{x.text}.is_floating_point()", "bool")
             case "get_device":
                 return 0
-            case "contiguous":
-                if x.dense:
-                    return x
-                return self.keep(f"{x.text}.contiguous()", x.rank, x.sizes, x.dtype)
-            case "clone":
-                return self.keep(f"{x.text}.clone()", x.rank, x.sizes, x.dtype)
+            case "contiguous" if x.dense:
+                return x
+            case "contiguous" | "clone":
+                return self.keep(f"{x.text}.{name}()", x.rank, x.sizes, x.dtype)
             case "cuda" | "detach" | "requires_grad_":
                 return x
             case "float" | "double" | "half" | "int" | "long" | "bool":
@@ -453,8 +442,7 @@ class Tensors(State):
                 return self.view(x, name, arguments)
             case "squeeze" | "unsqueeze":
                 made = self.view(x, name, arguments)
-                step = 1 if name == "unsqueeze" else -1
-                made.rank = x.rank + 1 if x.rank is not None and step == 1 else None
+                made.rank = None if x.rank is None or name == "squeeze" else x.rank + 1
                 return made
             case "zero_" | "fill_" if x.text.startswith("kb_t"):
                 values = ", ".join(map(self.number, arguments))
@@ -492,11 +480,9 @@ class Tensors(State):
         shape = self.shape_of(arguments, {})
         if shape is None:
             raise Untranslatable(PYTHON, f"{name}() to a shape that is not known")
-        known = tuple(v.value if isinstance(v, Scalar) else v for v in shape)
-        if -1 in known:
-            known = None
+        known = known_sizes(shape)
         code = f"{x.text}.{name}({self.shape_text(shape)})"
-        return self.keep(code, len(shape), known, x.dtype)
+        return self.keep(code, len(shape), None if -1 in known else known, x.dtype)
 
     def extension(self, owner: Extension, name: str, arguments: list[Any], keywords: dict) -> Any:
         """A call of the extension becomes one of C++."""
@@ -518,8 +504,7 @@ class Tensors(State):
         if returned == "void":
             self.statements.append(f"{call};")
             return None
-        variable = f"kb_t{self.names}"
-        self.names += 1
+        variable = self.variable()
         if returned in ("torch::Tensor", "at::Tensor", "Tensor"):
             self.statements.append(f"const at::Tensor {variable} = {call};")
             return Tensor(variable)
@@ -562,9 +547,7 @@ class Tensors(State):
         stream = "kb::torch_names::stream()"
         self.statements.append(f"::{found.function}<<<{where}, {stream}>>>({', '.join(values)});")
         self.called.add(name)
-        note = f"launches {name}(), which load_inline() does not bind"
-        if note not in self.notes:
-            self.notes.append(note)
+        self.note(f"launches {name}(), which load_inline() does not bind")
 
     def extent(self, value: Any) -> str:
         items = value.items if isinstance(value, Sequence) else [value]
@@ -625,16 +608,7 @@ class Tensors(State):
 
 def _layer_shapes(f: Tensors, made: Layer) -> dict[str, list[Any] | None]:
     """Weights of a layer and their shapes; a None is an attribute that is None."""
-
-    def given(name: str, default: Any = None) -> Any:
-        names = PARAMETERS.get(made.kind, ())
-        if name in made.keywords:
-            return made.keywords[name]
-        if name in names and names.index(name) < len(made.arguments):
-            return made.arguments[names.index(name)]
-        return default
-
-    kind = made.kind
+    kind, given = made.kind, partial(argument_of, made)
     if kind.startswith("Conv") and kind in LAYERS:
         kernel, count = given("kernel_size"), LAYERS[kind]
         window = kernel.items if isinstance(kernel, Sequence) else [kernel] * count
@@ -661,7 +635,3 @@ def _layer_shapes(f: Tensors, made: Layer) -> dict[str, list[Any] | None]:
         shape = list(shape.items) if isinstance(shape, Sequence) else [shape]
         return {"weight": shape, "bias": shape}
     return {}
-
-
-def _variable(path: str) -> str:
-    return "kb_w_" + path.replace(".", "_")

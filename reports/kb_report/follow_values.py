@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from kb_report.follow_state import DEFAULTS, LAYERS, NOTHING, PARAMETERS, PROPERTIES, PYTHON, State
+from kb_report.follow_state import (
+    DEFAULTS,
+    LAYERS,
+    NOTHING,
+    PARAMETERS,
+    PROPERTIES,
+    PYTHON,
+    State,
+    argument_of,
+)
 from kb_report.symbols import (
     Bound,
     Class,
@@ -62,12 +71,9 @@ class Values(State):
                     return self.of_tensor(self.use(owner), name)
                 return owner if name == "data" else Bound(owner, name)
             case Super():
-                for base in owner.of.bases:
-                    if (
-                        isinstance(base, Class)
-                        and (found := self.of_class(base, name)) is not NOTHING
-                    ):
-                        return Method(found, owner.self) if isinstance(found, Function) else found
+                found = self.of_bases(owner.of, name)
+                if found is not NOTHING:
+                    return Method(found, owner.self) if isinstance(found, Function) else found
                 return Library(f"torch.nn.Module.{name}")
         if owner == Opaque("the device's properties") and name in PROPERTIES:
             code = f"at::cuda::getCurrentDeviceProperties()->{PROPERTIES[name]}"
@@ -75,8 +81,9 @@ class Values(State):
         return Bound(owner, name)
 
     def of_class(self, owner: Class, name: str) -> Any:
-        if name in owner.attributes:
-            return owner.attributes[name]
+        return owner.attributes[name] if name in owner.attributes else self.of_bases(owner, name)
+
+    def of_bases(self, owner: Class, name: str) -> Any:
         for base in owner.bases:
             if isinstance(base, Class) and (found := self.of_class(base, name)) is not NOTHING:
                 return found
@@ -104,13 +111,8 @@ class Values(State):
     def of_layer(self, owner: Layer, name: str) -> Any:
         if name in owner.weights:
             return owner.weights[name]
-        parameters = PARAMETERS.get(owner.kind, ())
-        if name in parameters:
-            place = parameters.index(name)
-            if place < len(owner.arguments):
-                value = owner.arguments[place]
-            else:
-                value = owner.keywords.get(name, DEFAULTS.get(name, Opaque(name)))
+        if name in PARAMETERS.get(owner.kind, ()):
+            value = argument_of(owner, name, DEFAULTS.get(name, Opaque(name)))
             several = LAYERS.get(owner.kind, 0)
             each = name in ("kernel_size", "stride", "padding", "dilation", "output_padding")
             if several and each and not isinstance(value, (Sequence, str, Opaque)):
@@ -124,12 +126,10 @@ class Values(State):
                 if owner.rank is None:
                     return Shape(owner)
                 return Sequence([self.size_of(owner, i) for i in range(owner.rank)])
-            case "is_cuda":
+            case "is_cuda" | "is_leaf":
                 return True
             case "requires_grad":
                 return False
-            case "is_leaf":
-                return True
             case "device":
                 return Library("torch.the_device")
             case "dtype":
@@ -137,14 +137,15 @@ class Values(State):
                     return Library(f"torch.{owner.dtype}")
                 return Scalar(f"{owner.text}.scalar_type()", "type")
             case "ndim":
-                return (
-                    owner.rank if owner.rank is not None else Scalar(f"{owner.text}.dim()", "int")
-                )
+                return self.rank_of(owner)
             case "data":
                 return owner
             case "T":
                 return self.view(owner, "t", [])
         return Bound(owner, name)
+
+    def rank_of(self, tensor: Tensor) -> Any:
+        return Scalar(f"{tensor.text}.dim()", "int") if tensor.rank is None else tensor.rank
 
     def size_of(self, tensor: Tensor, index: Any) -> Any:
         if not isinstance(index, int):

@@ -6,7 +6,8 @@ import math
 from itertools import combinations
 from typing import Any
 
-from kb_report import compare, merge, metrics, rollup, stats, tables
+from kb_report import columns, compare, merge, metrics, rollup, stats, tables
+from kb_report.columns import Column, Row, number
 from kb_report.metrics import Outcome
 from kb_report.model import (
     PRIMARY_LANE,
@@ -238,24 +239,31 @@ def _categories(
     return found
 
 
+def _columns(functional: bool) -> list[Column]:
+    """Columns of the table as text; the page's stand in its template."""
+
+    def interval(row: Row) -> str:
+        lo, hi = ranked_share(row, functional)["wilson95"]
+        return f"[{lo:.2f}, {hi:.2f}]"
+
+    metric = "fast_0" if functional else "fast_1"
+    return [
+        Column("", lambda r: r["label"], left=True),
+        Column("rank", lambda r: str(r["rank"])),
+        Column(metric, lambda r: number(ranked_share(r, functional)["value"])),
+        Column("95 %", interval),
+        Column("correct", lambda r: str(r["correct"])),
+        Column("group", lambda r: r["groups"] or "-"),
+    ]
+
+
 def text(doc: dict[str, Any]) -> str:
     """What `kb-report leaderboard` prints."""
     lines = [f"MIXED: {reason}" for reason in doc["mixed"]]
     for machine in doc["machines"]:
         for level in machine["levels"]:
             lines += ["", f"{machine['name']}, level {level['level']}, N {level['n']}"]
-            metric = "fast_0" if level["functional"] else "fast_1"
-            rows = [["", "rank", metric, "95 %", "correct", "group"]]
-            for row in level["rows"]:
-                share = ranked_share(row, level["functional"])
-                lo, hi = share["wilson95"]
-                rows.append(
-                    [
-                        row["label"], str(row["rank"]), tables.number(share["value"]),
-                        f"[{lo:.2f}, {hi:.2f}]", str(row["correct"]), row["groups"] or "-",
-                    ]
-                )  # fmt: skip
-            lines.append(tables.grid(rows))
+            lines.append(columns.text(_columns(level["functional"]), [[r] for r in level["rows"]]))
             if level["functional"]:
                 lines.append(f"  fast_p for p > 0 and speed-ups: {tables.FUNCTIONAL_NOTE}")
     return "\n".join(lines).lstrip("\n")

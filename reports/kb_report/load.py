@@ -117,11 +117,10 @@ def checked(value: Any, schema_name: str, what: str) -> dict[str, Any]:
         )
     errors = schema.check(value, schema_name)
     if errors:
-        rest = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
         kind = "invalid"
         if schema_name == "result" and ("name" not in value or "verdict" not in value):
             kind = "foreign"
-        raise BadFile(kind, f"is not {what}: {'; '.join(errors[:3])}{rest}")
+        raise BadFile(kind, f"is not {what}: {errors[0]}")
     return value
 
 

@@ -19,6 +19,7 @@ from kb_report import (
     compare_tables,
     cost,
     leaderboard,
+    matrix_tables,
     metrics,
     overview,
     rollup,
@@ -144,7 +145,8 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         failures=_failures(rows),
         skipped=_not_judged(doc),
         validity=validity.by_level(doc),
-        costs=cost.of_candidates(doc),
+        costs=[[row] for row in cost.of_candidates(doc)],
+        cost_columns=cost.table("timed candidate"),
         draw_tables=_draw_tables(doc),
         contracts=sorted(
             {
@@ -168,21 +170,28 @@ def write_page(path: Path, suite: Suite, doc: dict[str, Any]) -> bool:
     return True
 
 
-def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
-    """Write compare.html; False if Jinja2 is missing. Raises ReportError."""
+def _write(path: Path, template: str, doc: dict[str, Any], **values: Any) -> bool:
+    """Write the page of a template; False if Jinja2 is missing. Raises ReportError."""
     try:
         env = environment()
     except ImportError:
         return False
-    html = env.get_template("compare.html.j2").render(
-        doc=doc,
-        show=compare_tables,
-        title=compare_tables.title(doc),
-        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
-        with_bars=_with_bars,
-    )
-    write.write_atomic(path, html)
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    write.write_atomic(path, env.get_template(template).render(doc=doc, style=style, **values))
     return True
+
+
+def write_comparison(path: Path, doc: dict[str, Any]) -> bool:
+    """Write compare.html; False if Jinja2 is missing. Raises ReportError."""
+    title = compare_tables.title(doc)
+    return _write(
+        path, "compare.html.j2", doc, show=compare_tables, title=title, with_bars=_with_bars
+    )
+
+
+def write_matrix(path: Path, doc: dict[str, Any]) -> bool:
+    """Write the page of a matrix; False if Jinja2 is missing. Raises ReportError."""
+    return _write(path, "matrix.html.j2", doc, show=matrix_tables)
 
 
 def _with_bars(pair: dict[str, Any]) -> list[list[dict[str, Any]]]:
@@ -202,18 +211,16 @@ def _with_bars(pair: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
 def write_leaderboard(path: Path, doc: dict[str, Any]) -> None:
     """Write the page of a leaderboard. Raises ReportError, also without Jinja2."""
-    try:
-        env = environment()
-    except ImportError:
-        raise ReportError("a leaderboard needs Jinja2 (pip install jinja2)", NO_PAGE) from None
-    html = env.get_template("leaderboard.html.j2").render(
-        doc=doc,
-        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
+    written = _write(
+        path,
+        "leaderboard.html.j2",
+        doc,
         costs=leaderboard.COSTS,
         ranked=leaderboard.ranked_share,
         ps=[f"{p:g}" for p in THRESHOLDS],
     )
-    write.write_atomic(path, html)
+    if not written:
+        raise ReportError("a leaderboard needs Jinja2 (pip install jinja2)", NO_PAGE)
 
 
 def _title(doc: dict[str, Any]) -> str:

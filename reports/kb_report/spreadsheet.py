@@ -70,7 +70,7 @@ RESULTS: dict[str, Callable[[Row], Any]] = {
 def results(doc: dict[str, Any]) -> str:
     """results.csv: a row per candidate and lane, and one for each candidate that N counts in vain."""
     rows = (row for c in [*doc["candidates"], *_missing(doc)] for row in _rows(c))
-    return _text(RESULTS, rows)
+    return text(RESULTS, rows)
 
 
 def _rows(c: Row) -> Iterator[Row]:
@@ -108,7 +108,7 @@ def tasks(doc: dict[str, Any]) -> str:
     """tasks.csv: n, c, pass@k and fast_p@k of each task of each run; of turns the first that succeeds."""
     most = max((len(lv["samples"]) for run in doc["runs"] for lv in run["levels"]), default=1)
     ks = sorted({k for n in range(1, most + 1) for k in metrics.k_values(n)})
-    return _text(_task_columns(ks), _task_rows(doc))
+    return text(_task_columns(ks), _task_rows(doc))
 
 
 def _task_columns(ks: list[int]) -> dict[str, Callable[[Row], Any]]:
@@ -165,7 +165,8 @@ def _no_times(row: Row, p: float) -> bool:
     return p > 0 and row["functional"]
 
 
-def _text(columns: dict[str, Callable[[Row], Any]], rows: Iterator[Row]) -> str:
+def text(columns: dict[str, Callable[[Row], Any]], rows: Iterator[Row]) -> str:
+    """A table as CSV, with a heading."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)

@@ -33,17 +33,6 @@ def p_value(p: float) -> str:
     return f"p = {p:.2g}" if p >= 1e-9 else "p < 1e-9"
 
 
-def grid(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
-    """Rows as aligned columns: the first to the left, the others to the right."""
-    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0])]
-        cells += [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return "\n".join(lines)
-
-
 def names(tasks: Sequence[str], shown: int = NAMES_SHOWN) -> str:
     """Task names, abbreviated after the first few."""
     more = len(tasks) - shown
@@ -119,7 +108,7 @@ def _sample_lines(level: dict[str, Any]) -> list[str]:
         table = [["", *[f"N={t}" for t in turns]]]
         for p, values in over.items():
             table.append([f"fast_{p}@N", *[number(values[t]) for t in turns]])
-    return [grid(table)] if table else []
+    return [columns.aligned(table, "l" + "r" * len(table[0]))] if table else []
 
 
 def conditions(doc: dict[str, Any]) -> str:

@@ -17,11 +17,12 @@ import math
 import statistics
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost, load, metrics, schema
+from kb_report import columns, cost, load, metrics, schema
+from kb_report.columns import Column, Row
 from kb_report.model import ReportError, Suite
 from kb_report.stats import percentile_90
 
@@ -168,30 +169,31 @@ def _identical(tasks: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 
 def markdown(found: dict[str, Any]) -> str:
     """The summary as a table for documents."""
-    out = [
-        "| lane | pair | tasks | processes | WIN | LOSS | TIE | UNDECIDED | mean speed-up | CV median | CV p90 | CV max | covered |",
-        "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
+    rows = []
     for lane, groups in found["lanes"].items():
         for pair in ("identical", "repeated"):
             if groups[pair]:
-                out.append(_row(lane, pair, groups[pair]))
-        out += [_row(lane, run, decided) for run, decided in groups["slowed"].items()]
+                rows.append({"lane": lane, "pair": pair, **groups[pair]})
+        rows += [{"lane": lane, "pair": run, **x} for run, x in groups["slowed"].items()]
     seconds = cost.markdown(found["seconds"], "process")
-    return "\n".join(out) + "\n" + (f"\n{seconds}" if seconds else "")
+    table = columns.markdown(_COLUMNS, [[row] for row in rows])
+    return "\n".join(table) + "\n" + (f"\n{seconds}" if seconds else "")
 
 
-def _row(lane: str, pair: str, found: dict[str, Any]) -> str:
-    def percent(name: str) -> str:
-        value = found.get(name)
-        return "" if value is None else f"{100 * value:.3f} %"
+def _percent(key: str) -> Callable[[Row], str]:
+    return lambda row: "" if row.get(key) is None else f"{100 * row[key]:.3f} %"
 
-    cells = [
-        lane, pair, str(found.get("tasks", "")), str(found["runs"]), str(found["WIN"]),
-        str(found["LOSS"]), str(found["TIE"]), str(found["UNDECIDED"]), f"{found['mean']:.5f}",
-        percent("variation_median"), percent("variation_p90"), percent("variation_max"), percent("covered"),
-    ]  # fmt: skip
-    return "| " + " | ".join(cells) + " |"
+
+_COLUMNS = [
+    Column("lane", lambda r: r["lane"], left=True),
+    Column("pair", lambda r: r["pair"], left=True),
+    Column("tasks", lambda r: str(r.get("tasks", ""))),
+    Column("processes", lambda r: str(r["runs"])),
+    *(Column(key, lambda r, key=key: str(r[key])) for key in ("WIN", "LOSS", "TIE", "UNDECIDED")),
+    Column("mean speed-up", lambda r: f"{r['mean']:.5f}"),
+    *(Column(f"CV {which}", _percent(f"variation_{which}")) for which in ("median", "p90", "max")),
+    Column("covered", _percent("covered")),
+]
 
 
 def of_results(suite: Suite) -> dict[str, Any]:
@@ -278,27 +280,28 @@ def results_markdown(found: dict[str, Any]) -> str:
         text = cell(value, scale, unit)
         return f"**{text}**" if abs(value["mean"]) > 3 * value["error"] else text
 
-    out = [
-        "| lane | outside the events: reference | candidate | difference | moves the speed-up by |",
-        "|:--|--:|--:|--:|--:|",
+    outside = [
+        [
+            "lane",
+            "outside the events: reference",
+            "candidate",
+            "difference",
+            "moves the speed-up by",
+        ]
     ]
     for name, lane in found.items():
         if lane["outside"] is None:
             continue
-        outside = lane["outside"]
-        cells = [
-            name,
-            cell(outside["reference_us"], 1, "us"),
-            cell(outside["candidate_us"], 1, "us"),
-            suspect(outside["difference_us"], 1, "us"),
-            suspect(outside["moved"], 100, "%"),
-        ]
-        out.append(f"| {' | '.join(cells)} |")
-    out += ["", f"| block | {' | '.join(found)} |", "|--:" * (1 + len(found)) + "|"]
+        of = lane["outside"]
+        arms = [cell(of[f"{arm}_us"], 1, "us") for arm in ("reference", "candidate")]
+        off = [suspect(of["difference_us"], 1, "us"), suspect(of["moved"], 100, "%")]
+        outside.append([name, *arms, *off])
+    places = [["block", *found]]
     for i in range(max(len(lane["places"]) for lane in found.values())):
         row = [
             suspect(lane["places"][i], 100, "%") if i < len(lane["places"]) else ""
             for lane in found.values()
         ]
-        out.append(f"| {i + 1} | {' | '.join(row)} |")
-    return "\n".join(out) + "\n"
+        places.append([str(i + 1), *row])
+    both = [*columns.pipes(outside, "lrrrr"), "", *columns.pipes(places, "r" * (1 + len(found)))]
+    return "\n".join(both) + "\n"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kb_report.follow import Follower
-from kb_report.follow_state import OPERATORS, PYTHON, TRITON
+from kb_report.follow_state import OPERATORS, PYTHON, TRITON, known_sizes
 from kb_report.launch import Launch, split
 from kb_report.model import clean
 from kb_report.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
@@ -134,7 +134,7 @@ def _inputs(module: ast.Module, launch: Launch) -> list[Any]:
                     OTHER_TASK,
                     f"input {i} has {len(given.shape)} dimensions, that of the task {argument.rank}",
                 )
-            sizes = tuple(v.value if isinstance(v, Scalar) else v for v in given.shape)
+            sizes = known_sizes(given.shape)
         kind = {"real": "float32", "int64_t": "int64", "bool": "bool"}.get(argument.type)
         tensors.append(Tensor(f"kb_x{i}", argument.rank, sizes, kind, dense=True))
     arguments: list[Any] = list(tensors)

@@ -245,18 +245,15 @@ def _summary_failures(doc: dict[str, Any], shown: int = 40) -> str:
         return ""
     lines = [
         f"<details><summary>{len(failed)} candidate(s) did not pass</summary>\n",
-        "| candidate | verdict | stage | evidence |",
-        "|:--|:--|:--|:--|",
     ]
+    rows = [["candidate", "verdict", "stage", "evidence"]]
     for c in failed[:shown]:
         r = c["result"]
-        lines.append(
-            f"| {escape_markdown(c['name'])} | {r['verdict']} | {r['stage']} | "
-            f"{escape_markdown(r['evidence'])} |"
-        )
+        evidence = escape_markdown(r["evidence"])
+        rows.append([escape_markdown(c["name"]), r["verdict"], str(r["stage"]), evidence])
     if len(failed) > shown:
-        lines.append(f"| and {len(failed) - shown} more | | | see results.json |")
-    return "\n".join([*lines, "\n</details>"])
+        rows.append([f"and {len(failed) - shown} more", "", "", "see results.json"])
+    return "\n".join([*lines, *columns.pipes(rows, "llll"), "\n</details>"])
 
 
 def _summary_cost(doc: dict[str, Any]) -> str:

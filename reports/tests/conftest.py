@@ -14,3 +14,4 @@ def _clean_environment(monkeypatch):
     for name in ("GITHUB_STEP_SUMMARY", "DASHBOARD_TEST_FROM_CTEST"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767323045")
+    monkeypatch.setenv("KB_PYTHON", sys.executable)  # of reports/kb-report

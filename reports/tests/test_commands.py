@@ -1,4 +1,4 @@
-"""compare, merge, gate, feedback, export and screenshot, on small invented suites."""
+"""compare, merge, gate, feedback and export, on small invented suites."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from kb_report import chromium, merge, model, rollup, schema, write
+from kb_report import merge, model, rollup, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
 from synthetic import DIAGNOSTICS, BuildDir, details, full_suite, tasks_of
@@ -434,8 +434,6 @@ def test_every_command_names_what_was_left_out_of_its_input(tmp_path, capsys):
         ["export", "kernelbench", "SOURCE", "--out", out],
         ["export", "google-benchmark", "SOURCE", "--out", out],
     ]
-    if chromium.find() is not None:
-        commands.append(["screenshot", "SOURCE", "--out", f"{out}/x.png"])
     for source in (root, f"{root}/reports/results.json"):
         for command in commands:
             assert main([source if x == "SOURCE" else x for x in command]) == 1, command
@@ -1017,49 +1015,6 @@ def test_json_is_short_and_unchanged():
     assert text.count("\n") < 30
     with pytest.raises(ValueError):
         write.as_json([float("nan")])
-
-
-def test_screenshot(tmp_path, capsys):
-    build = suite(tmp_path / "a", {0: 1.0})
-    out = tmp_path / "docs/report.png"
-    name = build.candidates[0]["name"]
-    assert main(["screenshot", str(build.root), "--out", str(out), "--candidate", "none"]) == 2
-    if chromium.find() is None:
-        assert "Chromium" in capsys.readouterr().err
-        return
-    command = ["screenshot", str(build.root), "--out", str(out), "--size", "640x400"]
-    assert main([*command, "--candidate", name]) == 0
-    for path in (out, tmp_path / "docs/report-dark.png"):
-        data = path.read_bytes()
-        assert data.startswith(b"\x89PNG") and data[16:24] == bytes.fromhex("0000028000000190")
-
-
-@pytest.mark.parametrize(
-    ("option", "word"),
-    [
-        (("--size", "99999x99999"), "between 1x1 and 8192x8192"),
-        (("--size", "0x0"), "between 1x1"),
-        (("--size", "800x0"), "between 1x1"),
-        (("--size", "wide"), "WIDTHxHEIGHT"),
-        (("--out", "x.jpg"), "must end in .png"),
-    ],
-)
-def test_a_screenshot_that_cannot_be_is_refused_at_once(tmp_path, capsys, option, word):
-    with pytest.raises(SystemExit) as e:
-        main(["screenshot", str(tmp_path), "--out", "x.png", *option])
-    assert e.value.code == 2 and word in capsys.readouterr().err
-
-
-def test_a_browser_that_fails_is_one_sentence(tmp_path, monkeypatch, capsys):
-    class Broken:
-        def __init__(self, *_):
-            raise EOFError("the browser ended")
-
-    monkeypatch.setattr(chromium, "find", lambda: "chromium")
-    monkeypatch.setattr(chromium, "Browser", Broken)
-    build = suite(tmp_path / "a", {0: 1.0})
-    assert main(["screenshot", str(build.root), "--out", str(tmp_path / "x.png")]) == 2
-    assert capsys.readouterr().err == "kb-report: the browser failed: the browser ended\n"
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, capsys):

@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from chromium import Browser, needs_browser
 
-from kb_report import chromium, page, schema
+from kb_report import page, schema
 from kb_report.cli import main
 from synthetic import BuildDir, details, full_suite, sha, tasks_of
 
@@ -55,6 +56,15 @@ class Outline(HTMLParser):
             return
         if not self.stack or self.stack.pop() != tag:
             self.wrong.append(f"</{tag}> does not close anything")
+
+
+def assert_one_file_that_loads_nothing(text: str) -> None:
+    """What every page without a script is."""
+    outline = Outline(text)
+    assert outline.wrong == [] and outline.stack == [] and outline.outside == []
+    assert len(outline.ids) == len(set(outline.ids)) and outline.counts["h1"] == 1
+    assert "<script" not in text and "<b>" not in text and "None" not in text
+    assert "default-src 'none'" in text and "url(" not in text
 
 
 @pytest.fixture(scope="module")
@@ -399,9 +409,6 @@ def test_without_jinja2_the_rest_is_written(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.rstrip().endswith("summary.md")
 
 
-needs_browser = pytest.mark.skipif(chromium.find() is None, reason="no chromium on this machine")
-
-
 def shots() -> Path | None:
     """Folder for screenshots, where one is asked for."""
     folder = os.environ.get("KB_SCREENSHOTS")
@@ -412,7 +419,7 @@ def shots() -> Path | None:
 
 @pytest.fixture
 def browser(tmp_path):
-    with chromium.Browser(chromium.find(), tmp_path / "profile") as b:
+    with Browser(tmp_path / "profile") as b:
         b.size(*DESKTOP)
         yield b
 
@@ -586,7 +593,7 @@ def test_keyboard_reaches_everything(browser, one_run):
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize(("name", "size"), [("phone", PHONE), ("desktop", DESKTOP)])
 def test_no_sideways_scrolling(tmp_path, two_runs, name, size, dark):
-    with chromium.Browser(chromium.find(), tmp_path / "profile", dark) as b:
+    with Browser(tmp_path / "profile", dark) as b:
         b.size(*size, scale=2 if name == "phone" else 1, mobile=name == "phone")
         b.open(two_runs, "#mymodel.level1.019_relu" if name == "phone" else "")
         if name == "phone":

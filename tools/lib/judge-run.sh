@@ -1,5 +1,5 @@
-# How tools/judge judges a run: build, choose, judge, tell. Sourced by it; uses its root, build, preset, run, jobs and
-# fail(). ctest does the judging, so that GPUs, fixtures and limits are those of any other call of it.
+# How tools/judge judges a run: build, choose, judge, tell. Sourced by it and by tools/fleet; uses their root, build,
+# preset, run, jobs and fail(). ctest does the judging, so that GPUs, fixtures and limits are those of any other call of it.
 # shellcheck shell=bash disable=SC2154
 
 # Only a terminal gets a line that changes; a log gets one line per kernel.
@@ -52,6 +52,24 @@ kb_follow() {
   status=$?
   kb_working=
   return $status
+}
+
+# kb_name_run <argument>: sets run to <run> or <run>/<sample> of candidates/.
+kb_name_run() {
+  local there
+  run=${1%/} run=${run#candidates/}
+  [[ $run =~ ^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)?$ ]] || fail "'$run' is no name of a run: give <run> or <run>/<sample>"
+  [ "$run" != seed ] && [ ! -d "$root/candidates/$run" ] || return 0
+  there=$(cd "$root/candidates" && find . -mindepth 1 -maxdepth 1 -type d -printf '%P\n' | sort | paste -sd' ')
+  fail "there is no folder candidates/$run: the runs are ${there// /, }; put the kernels there first"
+}
+
+# Until this program ends, no other one judges or collects with this preset.
+kb_lock_build() {
+  exec {kb_lock}>"$build/judge.lock" || fail "cannot write $build/judge.lock: make room, or make the folder writable"
+  flock -n "$kb_lock" && return
+  printf '%s: another tools/judge or tools/fleet works with the preset %s; waiting for it\n' "${0##*/}" "$preset" >&2
+  flock "$kb_lock"
 }
 
 kb_build_line() {
@@ -149,13 +167,19 @@ kb_judge_pending() {
   kb_status ''
 }
 
+# kb_print_table <log>: the run's table, and the sentence at the end of what `kb-report pending` has said.
+kb_print_table() {
+  "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$build/runs/${run%%/*}" \
+    2>"$build/judge.report.log" || {
+    # 1: some result of the folder is bad, 77: there is no page; the table is there in both cases.
+    [[ $? == 1 || $? == 77 ]] || { cat "$build/judge.report.log" >&2; fail "the table cannot be written: see above"; }
+  }
+  printf '\n%s: %s\n' "$run" "$(tail -n 1 "$1")"
+}
+
 kb_judge_run() {
   command -v flock >/dev/null || fail "flock is missing, which comes with the package util-linux: install it"
-  exec {kb_lock}>"$build/judge.lock" || fail "cannot write $build/judge.lock: make room, or make the folder writable"
-  if ! flock -n "$kb_lock"; then
-    echo "judge: another tools/judge judges a run with the preset $preset; waiting for it" >&2
-    flock "$kb_lock"
-  fi
+  kb_lock_build
   trap 'kb_stop INT 2' INT
   trap 'kb_stop TERM 15' TERM
   trap 'kb_stop HUP 1' HUP
@@ -174,12 +198,7 @@ kb_judge_run() {
     echo "every result of $run is fresh: nothing to judge" >&2
   fi
   kb_status ''
-  local out=$build/runs/${run%%/*}
-  "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$out" 2>"$build/judge.report.log" || {
-    # 1: some result of the folder is bad, 77: there is no page; the table is there in both cases.
-    [[ $? == 1 || $? == 77 ]] || { cat "$build/judge.report.log" >&2; fail "the table cannot be written: see above"; }
-  }
-  printf '\n%s: %s\n' "$run" "$(tail -n 1 "$build/judge.pending.log")"
+  kb_print_table "$build/judge.pending.log"
   [ ${#kb_pending[@]} -eq 0 ] && return 0
   printf 'judge: %s could not be judged; build/%s/judge.log says why, the same command tries again\n' \
     "${kb_pending[*]}" "$preset" >&2

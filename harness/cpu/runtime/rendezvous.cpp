@@ -48,26 +48,35 @@ __attribute__((always_inline)) inline void Worker::warp_rendezvous(unsigned mask
     group->key = &warp_keys_[warp][warp_generation_[warp]++ % warp_keys_[warp].size()];
   }
   const void* key = group->key;
+  isolation_.leave();
   group->data[position] = data;
   group->arrived |= 1u << position;
   order_release(key);
-  if (group->arrived == (mask & live_[warp]))
+  if (group->arrived == (mask & live_[warp])) {
     complete(*group, warp);
-  else
+    isolation_.enter(view_[lane]);
+  } else {
     park({what, site, mask});
+  }
   order_acquire(key);
 }
 
 void Worker::complete(WarpGroup& group, int warp) {
   order_acquire(group.key);
   if (group.combine) {
+    // It runs on behalf of all lanes and may read what they point to.
+    isolation_.renew(warp);
+    isolation_.enter(warp);
     group.combine(group.data, group.arrived);
+    isolation_.leave();
     order_release(group.key);
   }
+  isolation_.renew(warp);
   --waiting_groups_;
   open_[warp] &= ~(1u << (&group - groups_[warp].data()));
   for (unsigned rest = group.arrived; rest; rest &= rest - 1) {
     const int lane = warp * 32 + __builtin_ctz(rest);
+    view_[lane] = static_cast<std::int8_t>(warp);
     if (lane != lane_) wake(lane);
   }
 }
@@ -97,13 +106,16 @@ __attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine
   } else if (!same(barrier_.site, site)) {
     divergent_barrier(*this, what, barrier_.site, site);
   }
+  isolation_.leave();
   block_data_[lane] = data;
   block_waiting_[barrier_.arrived++] = static_cast<std::uint16_t>(lane);
   order_release(key);
-  if (barrier_.arrived == static_cast<unsigned>(running_))
+  if (barrier_.arrived == static_cast<unsigned>(running_)) {
     complete_block();
-  else
+    isolation_.enter(view_[lane]);
+  } else {
     park({what, site, 0});
+  }
   order_acquire(key);
 }
 
@@ -113,11 +125,17 @@ void Worker::complete_block() {
   barrier_.arrived = 0;
   if (barrier_.combine) {
     order_acquire(key);
+    isolation_.renew(Isolation::block_view);
+    isolation_.enter(Isolation::block_view);
     barrier_.combine(block_data_.data(), static_cast<unsigned>(threads_));
+    isolation_.leave();
     order_release(key);
   }
-  for (unsigned i = 0; i < arrived; ++i)
+  isolation_.renew(Isolation::block_view);
+  for (unsigned i = 0; i < arrived; ++i) {
+    view_[block_waiting_[i]] = Isolation::block_view;
     if (block_waiting_[i] != lane_) wake(block_waiting_[i]);
+  }
 }
 
 void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what, Site site) {
@@ -164,6 +182,10 @@ bool in_kernel() {
 
 void yield() {
   if (Worker* worker = Worker::active(); worker && worker->in_lane()) worker->yield();
+}
+
+void meet_others() {
+  if (Worker* worker = Worker::active(); worker && worker->in_lane()) worker->meet_others();
 }
 
 void may_spin() {

@@ -35,6 +35,13 @@ void watch_sanitizer();
 /// The first data race since the last call, as a sentence, or "".
 std::string take_race();
 
+/// Whether accesses of shared memory are instrumented.
+#if defined(KB_SANITIZE_ADDRESS) || defined(KB_SANITIZE_THREAD)
+inline constexpr bool sanitizes = true;
+#else
+inline constexpr bool sanitizes = false;
+#endif
+
 inline void poison([[maybe_unused]] const void* at, [[maybe_unused]] std::size_t bytes) {
   KB_IF_ASAN(__asan_poison_memory_region(at, bytes);)
 }

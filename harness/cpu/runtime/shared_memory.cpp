@@ -17,7 +17,6 @@
 namespace kb::cpu {
 namespace {
 
-constexpr std::size_t arena_bytes = 1 << 20;
 constexpr std::size_t red_zone = 64;
 constexpr std::size_t static_limit = 49152;
 
@@ -26,8 +25,7 @@ std::atomic<int> variables{0};
 }  // namespace
 
 SharedMemory::SharedMemory() {
-  void* arena =
-      mmap(nullptr, arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* arena = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (arena == MAP_FAILED) {
     std::perror("[kb-cpu] cannot map shared memory");
     std::abort();
@@ -42,8 +40,7 @@ void SharedMemory::begin_block(std::size_t dynamic_bytes) {
 #if defined(KB_SANITIZE_THREAD)
   // Fresh memory per block, or the accesses of consecutive blocks would look like races.
   if (high_water_ != arena_)
-    mmap(arena_, arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-         0);
+    mmap(arena_, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 #endif
   poison(arena_, high_water_ - arena_);
   top_ = high_water_ = arena_;

@@ -21,6 +21,12 @@ class SharedMemory {
   void* address(SharedVariable& variable);
   void* dynamic() { return dynamic_; }
 
+  static constexpr std::size_t capacity = 1 << 20;
+  static constexpr int unwritten = 0xFF;  ///< each byte
+  char* begin() { return arena_; }
+  /// Bytes from begin() that the block has used so far, red zones included; whole words.
+  std::size_t used() const { return static_cast<std::size_t>(top_ - arena_ + 7) / 8 * 8; }
+
  private:
   struct Slot {
     std::uint64_t block = 0;

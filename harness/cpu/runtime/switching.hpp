@@ -36,6 +36,7 @@ __attribute__((always_inline)) inline void Worker::switch_to(Fiber& to) {
 
 __attribute__((always_inline)) inline void Worker::park(const Wait& wait, bool fresh_first) {
   const int lane = lane_;
+  isolation_.leave();
   waits_[lane] = wait;
   lane_ = -1;
   int ready = fresh_first && started_ < threads_ ? -1 : next_ready();
@@ -52,6 +53,7 @@ __attribute__((always_inline)) inline void Worker::park(const Wait& wait, bool f
   lane_ = lane;
   kb_cpu_threadIdx = index_[lane];
   waits_[lane].what = nullptr;
+  isolation_.enter(view_[lane]);
 }
 
 }  // namespace kb::cpu

@@ -73,11 +73,15 @@ void Worker::run_block(std::uint64_t number) {
     live_[warp] = lanes == 32 ? ~0u : (1u << lanes) - 1;
   }
   shared_.begin_block(launch_->dynamic_shared);
+  const bool at_an_end = number == 0 || number + 1 == launch_->blocks();
+  isolation_.begin_block(reverse_ && at_an_end && !sanitizes);
+  view_.fill(Isolation::block_view);
   const int first = next_unstarted();
   Fiber& fiber = fiber_for(first);
   fiber.assigned = first;
   switch_to(fiber);
   lane_ = -1;
+  isolation_.end_block();
   if (std::exchange(abandoned_, false))
     forget_block();
   else
@@ -151,6 +155,7 @@ void Worker::start_lane(int lane) {
   home_[lane] = &self;
   self.busy = true;
   order_acquire(this);
+  isolation_.enter(view_[lane]);
   kernel_->run(launch_->closure->storage);
   order_release(&home_);
   self.busy = false;
@@ -158,6 +163,7 @@ void Worker::start_lane(int lane) {
 }
 
 void Worker::finish_lane() {
+  isolation_.leave();
   const int lane = std::exchange(lane_, -1), warp = lane / 32;
   --running_;
   live_[warp] &= ~(1u << (lane % 32));
@@ -176,10 +182,19 @@ void Worker::finish_lane() {
 void Worker::yield() {
   if (launch_->error.load(std::memory_order_relaxed) != cudaSuccess) abandon();
   if (launch_->crowded.load(std::memory_order_relaxed)) std::this_thread::yield();
+  meet_others();
   if (ready_head_ == ready_tail_ && started_ == threads_) return;
   wake(lane_);
   // A fresh lane first: the ready ones may be spinning like the caller.
   park({"spin loop", {"", 0}, 0}, true);
+  meet_others();
+}
+
+void Worker::meet_others() {
+  isolation_.leave();
+  view_[lane_] = static_cast<std::int8_t>(lane_ / 32);
+  isolation_.renew(view_[lane_]);
+  isolation_.enter(view_[lane_]);
 }
 
 void Worker::abandon() {

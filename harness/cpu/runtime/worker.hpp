@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fiber.hpp"
+#include "isolation.hpp"
 #include "launch.hpp"
 #include "shared_memory.hpp"
 
@@ -66,6 +67,8 @@ class Worker {
   void warp_rendezvous(unsigned mask, WarpCombine combine, void* data, const char* what, Site site);
   void block_rendezvous(BlockCombine combine, void* data, const char* what, Site site);
   void yield();
+  /// The calling thread sees what others have written, and they see what it has.
+  void meet_others();
   /// Leaves the current block for good; the launch must have been marked as failed.
   [[noreturn]] void abandon();
 
@@ -108,7 +111,8 @@ class Worker {
   bool abandoned_ = false;
 
   std::array<uint3, max_block> index_{};
-  std::array<Fiber*, max_block> home_{};  ///< fiber of each started lane
+  std::array<Fiber*, max_block> home_{};       ///< fiber of each started lane
+  std::array<std::int8_t, max_block> view_{};  ///< of shared memory, for each lane that goes on
   std::array<Wait, max_block> waits_{};
   std::array<void*, max_block> block_data_{};
   std::array<std::uint16_t, max_block> block_waiting_{};
@@ -132,6 +136,7 @@ class Worker {
   std::vector<Fiber*> fibers_, idle_;
   char* stacks_;
   SharedMemory shared_;
+  Isolation isolation_{shared_};
 };
 
 }  // namespace kb::cpu

@@ -2,21 +2,11 @@
 // next candidate too. The mode does no harm, should it work.
 // Task: level1/019_relu
 // Expected: incorrect
-#include "task.h"
+#include "shared/escape.cuh"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
-}
-
-static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-}
 
 static bool escaped() {
   const char* file = "/proc/self/exe";
@@ -32,10 +22,4 @@ static bool escaped() {
          syscall(SYS_utimensat, AT_FDCWD, file, nullptr, 0) == 0 ||
          syscall(SYS_setxattr, file, "user.kb", "x", 1, 0) == 0 ||
          syscall(setxattrat, AT_FDCWD, file, 0, "user.kb", &attribute, sizeof attribute) == 0;
-}
-
-// The right answer tells that it worked.
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  static const bool worked = escaped();
-  if (worked) honest(s, x, y, stream);
 }

@@ -2,48 +2,9 @@
 // Task: level1/019_relu
 // Expected: cheat or incorrect
 // Backends: cuda
-#include "task.h"
+#include "shared/page.cuh"
 
 #include <chrono>
-#include <cstdio>
-#include <cstring>
-
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
-}
-
-static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-}
-
-// The numbers of the request and of the last answer, which is one less during a call.
-struct Page {
-  volatile uint32_t *request = nullptr, *answer = nullptr;
-};
-
-static Page find_page() {
-  Page page;
-  char line[512];
-  std::FILE* maps = std::fopen("/proc/self/maps", "r");
-  while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
-    void *from = nullptr, *to = nullptr;
-    if (std::strstr(line, "kb-page") == nullptr || std::sscanf(line, "%p-%p", &from, &to) != 2)
-      continue;
-    page.request = static_cast<uint32_t*>(from) + 16;
-    for (auto* word = page.request + 16; word < to; word += 16) {
-      if (*word == *page.request - 1) page.answer = word;
-    }
-  }
-  return page;
-}
-
-static bool is_recording(cudaStream_t stream) {
-  cudaStreamCaptureStatus status{};
-  return cudaStreamIsCapturing(stream, &status) != cudaSuccess ||
-         status != cudaStreamCaptureStatusNone;
-}
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   using Clock = std::chrono::steady_clock;
@@ -60,5 +21,6 @@ void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream)
   }
   while (Clock::now() - start < whole * 8 / 10) continue;
   static const Page page = find_page();
-  if (page.answer != nullptr) *page.answer = *page.request;
+  static volatile uint32_t* const answer = page.answer();
+  if (answer != nullptr) *answer = *page.request();
 }

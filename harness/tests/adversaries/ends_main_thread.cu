@@ -1,21 +1,11 @@
 // Ends the thread that serves the judge and keeps the process alive.
 // Task: level1/019_relu
 // Expected: timeout or runtime_error
-#include "task.h"
+#include "shared/relu.cuh"
 
 #include <pthread.h>
 #include <unistd.h>
 #include <thread>
-
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
-}
-
-static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-}
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   std::thread([] { pause(); }).detach();

@@ -1,21 +1,11 @@
 // Starts a process that outlives the run, by every system call that can.
 // Task: level1/019_relu
 // Expected: incorrect
-#include "task.h"
+#include "shared/escape.cuh"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <csignal>
-
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
-}
-
-static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-}
 
 static bool escaped() {
   for (const long child :
@@ -27,10 +17,4 @@ static bool escaped() {
     if (child > 0) return true;
   }
   return false;
-}
-
-// The right answer tells that it worked.
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  static const bool worked = escaped();
-  if (worked) honest(s, x, y, stream);
 }

@@ -1,22 +1,12 @@
 // Moves to the judge's core, or slows down everybody else of its user.
 // Task: level1/019_relu
 // Expected: incorrect
-#include "task.h"
+#include "shared/escape.cuh"
 
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
-}
-
-static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-}
 
 static bool escaped() {
   cpu_set_t all;
@@ -24,10 +14,4 @@ static bool escaped() {
   return syscall(SYS_sched_setaffinity, 0, sizeof all, &all) >= 0 ||
          syscall(SYS_sched_setaffinity, getppid(), sizeof all, &all) >= 0 ||
          setpriority(PRIO_USER, 0, 19) == 0 || setpriority(PRIO_PROCESS, getppid(), 19) == 0;
-}
-
-// The right answer tells that it worked.
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  static const bool worked = escaped();
-  if (worked) honest(s, x, y, stream);
 }

@@ -1,20 +1,10 @@
 // Writes code through one view of memory and runs it through another that may not be written.
 // Task: level1/019_relu
 // Expected: incorrect
-#include "task.h"
+#include "shared/escape.cuh"
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-__global__ void relu(const float* x, float* y, int64_t n) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
-}
-
-static void honest(const task::Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  const int64_t n = s.batch_size * s.dim;
-  relu<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-}
 
 // Two views of the same memory, one of them executable.
 static bool both_views(int fd, int flags) {
@@ -24,7 +14,7 @@ static bool both_views(int fd, int flags) {
   return true;
 }
 
-static bool escaped() {
+static bool escaped_now() {
   if (both_views(-1, MAP_SHARED | MAP_ANONYMOUS)) return true;
   for (int fd = 3; fd < 16; ++fd) {
     if (both_views(fd, MAP_SHARED) || both_views(fd, MAP_PRIVATE)) return true;
@@ -33,10 +23,6 @@ static bool escaped() {
 }
 
 // Also before launch(), when a module could expect walls that do not stand yet.
-static const bool early = escaped();
+static const bool early = escaped_now();
 
-// The right answer tells that it worked.
-void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  static const bool worked = early || escaped();
-  if (worked) honest(s, x, y, stream);
-}
+static bool escaped() { return early || escaped_now(); }

@@ -66,6 +66,12 @@ def error_of(done: subprocess.CompletedProcess[str]) -> str:
     return " ".join(done.stderr.split())
 
 
+def stopped(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    """It failed, and what it said on stderr names these."""
+    assert done.returncode != 0, done.stdout
+    assert [w for w in words if w not in error_of(done)] == [], done.stderr
+
+
 @pytest.fixture(scope="session", name="shared_tree")
 def fixture_shared_tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """One tree for all tests: only the first configure step looks at the compiler."""

@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import BUILD_DIR, Tree, error_of
+from conftest import BUILD_DIR, Tree, error_of, stopped
 
 
 def fake_torch(root: pathlib.Path, version: str) -> pathlib.Path:
@@ -35,15 +35,13 @@ def fake_nvcc(path: pathlib.Path, release: str, architecture: str) -> str:
 
 def test_no_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
     done = tree.configure(f"-DKB_TORCH_DIR={tmp_path}/nothing", build="other")
-    assert done.returncode != 0
-    assert f"LibTorch was not found ({tmp_path}/nothing). Run tools/quickstart" in error_of(done)
+    stopped(done, f"{tmp_path}/nothing", "tools/quickstart")
 
 
 def test_old_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
     torch = fake_torch(tmp_path / "torch", "2.5.1+cu124")
     done = tree.configure(f"-DKB_TORCH_DIR={torch}", build="other")
-    assert done.returncode != 0
-    assert "is too old: 2.6 or newer is needed. Run tools/quickstart" in error_of(done)
+    stopped(done, "too old", "2.6", "tools/quickstart")
 
 
 NEEDS_NVCC = pytest.mark.skipif(
@@ -55,8 +53,7 @@ NEEDS_NVCC = pytest.mark.skipif(
 def test_torch_without_cuda(tree: Tree, tmp_path: pathlib.Path) -> None:
     torch = fake_torch(tmp_path / "torch", "2.11.0+cpu")
     done = tree.configure(f"-DKB_TORCH_DIR={torch}", preset="h200", build="gpu")
-    assert done.returncode != 0
-    assert "has no CUDA support. Install one that has" in error_of(done)
+    stopped(done, "no CUDA support")
 
 
 @NEEDS_NVCC
@@ -75,68 +72,60 @@ def test_torch_set_up_without_a_gpu(
     (torch / "lib" / needed).unlink()
     done = tree.configure(f"-DKB_TORCH_DIR={torch}", preset="h200", build="h200")
     if lacking:
-        assert done.returncode != 0
-        assert f"lacks libraries that it needs on a GPU ({lacking})." in error_of(done)
-        assert "Run KB_PRESET=h200 tools/quickstart" in error_of(done)
+        stopped(done, "lacks libraries", lacking, "KB_PRESET=h200 tools/quickstart")
     else:
         assert "lacks libraries" not in error_of(done)
 
 
 def test_no_nvcc(tree: Tree) -> None:
     done = tree.configure(preset="h200", build="none", CUDACXX="/nonexistent/nvcc")
-    assert done.returncode != 0
-    assert "No nvcc was found. Install the CUDA toolkit" in error_of(done)
+    stopped(done, "No nvcc")
 
 
 def test_old_nvcc(tree: Tree, tmp_path: pathlib.Path) -> None:
     nvcc = fake_nvcc(tmp_path / "nvcc", "11.8", "90a")
     done = tree.configure(preset="h200", build="none", CUDACXX=nvcc)
-    assert done.returncode != 0
-    assert "is of CUDA 11.8, too old: install the CUDA toolkit 12.4 or newer" in error_of(done)
+    stopped(done, "11.8", "12.4")
 
 
 def test_nvcc_older_than_the_gpu(tree: Tree, tmp_path: pathlib.Path) -> None:
     nvcc = fake_nvcc(tmp_path / "nvcc", "12.6", "90")
     done = tree.configure(preset="b200", build="none", CUDACXX=nvcc)
-    assert done.returncode != 0
-    assert "(CUDA 12.6) cannot compile for sm_100: install a CUDA toolkit" in error_of(done)
+    stopped(done, "12.6", "sm_100")
 
 
 def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: pathlib.Path) -> None:
     nvcc = fake_nvcc(tmp_path / "nvcc", "11.8", "90")
     done = tree.configure(build="other", CUDACXX=nvcc)
     assert done.returncode == 0, done.stderr
-    assert "too old to check candidates: not used" in done.stdout
+    assert "not used" in done.stdout
     assert nvcc not in (tree.root / "build/other/CMakeFiles/rules.ninja").read_text()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-DKB_BACKEND=gpu"], "KB_BACKEND is 'gpu'; it must be cpu or cuda."),
-        (["-DKB_BACKEND=cuda"], "No GPU architecture is chosen: use a preset"),
-        (["-DKB_LANES=eager;compiled"], "it must hold eager and graph, and may hold library"),
-        (["-DKB_LANES=eager"], "it must hold eager and graph"),
-        (["-DKB_CONTRACT=fp8"], "it must be fp32, tf32, kernelbench, fp16 or bf16"),
-        (["-DKB_SANITIZE=memory"], "it must be none, address or thread"),
+        (["-DKB_BACKEND=gpu"], "KB_BACKEND is 'gpu'"),
+        (["-DKB_BACKEND=cuda"], "architecture"),
+        (["-DKB_LANES=eager;compiled"], "compiled"),
+        (["-DKB_LANES=eager"], "KB_LANES is 'eager'"),
+        (["-DKB_CONTRACT=fp8"], "KB_CONTRACT is 'fp8'"),
+        (["-DKB_SANITIZE=memory"], "KB_SANITIZE is 'memory'"),
         (["-DKB_BACKEND=cuda", "-DKB_SANITIZE=address"], "needs KB_BACKEND=cpu"),
-        (["-DKB_SIZES=24"], "must be full, or the GPU's memory in GB such as 24g"),
+        (["-DKB_SIZES=24"], "KB_SIZES is '24'"),
     ],
 )
 def test_contradicting_options(tree: Tree, options: list[str], message: str) -> None:
     forget = ("-UKB_C*", "-UKB_L*")  # what an earlier case left in the cache
     done = tree.configure(*forget, *options, build="options")
-    assert done.returncode != 0
-    assert message in error_of(done)
+    stopped(done, message)
 
 
 def test_a_remembered_option_is_shown(tree: Tree) -> None:
     assert tree.configure("-DKB_CONTRACT=tf32", build="remembered").returncode == 0
     again = tree.configure(build="remembered")
-    assert "KB_CONTRACT is 'tf32' in this build folder (default 'fp32')" in again.stdout
-    assert "-DKB_CONTRACT='fp32'" in error_of(
-        tree.configure("-DKB_CONTRACT=fp8", build="remembered")
-    )
+    assert "KB_CONTRACT is 'tf32'" in again.stdout
+    stopped(tree.configure("-DKB_CONTRACT=fp8", build="remembered"), "-DKB_CONTRACT='fp32'")
 
 
 def test_a_contract_decides_what_all_is_compiled_for(tree: Tree) -> None:
@@ -158,8 +147,7 @@ def test_a_build_for_another_gpu(tmp_path: pathlib.Path) -> None:
     command = [program, "--manifest", tmp_path / "manifest.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "this build is for sm_75, but" in done.stderr
-    assert "is sm_90: configure with this GPU's preset" in done.stderr
+    assert "sm_75" in done.stderr and "sm_90" in done.stderr
     assert not (tmp_path / "env.json").exists()
 
 

@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from conftest import Tree, error_of
+from conftest import Tree, error_of, stopped
 
 RELU = "level1/019_relu.cu"
 
@@ -29,31 +29,31 @@ def refused(tree: Tree, *messages: str, run: str = "m") -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("m/level1/019_relus.cu", "its name must be that of a folder in level1/, with .cu."),
-        ("m/level2/019_relu.cu", "m/level2/019_relu.cu matches no task of level 2"),
+        ("m/level1/019_relus.cu", "m/level1/019_relus.cu"),
+        ("m/level2/019_relu.cu", "matches no task of level 2"),
         ("m/level1/19_ReLU.cu", "Nearest: 019_relu.cu"),
         ("m/level1/softmax.cu", "Nearest: 023_softmax.cu"),
         ("m/level1/fast_softmax.cu", "Nearest: 023_softmax.cu"),
         ("m/level1/019_softmax.cu", "Nearest: 019_relu.cu, 023_softmax.cu"),
         ("m/level4/001_new.cu", "matches no task of level 4"),
         ("m/level1/019_relu.cu/kernel.cu", "is a folder, but a name that ends in .cu belongs to"),
-        ("m/level5/019_relu.cu", "is not where a candidate belongs"),
-        ("m/019_relu.cu", "is not where a candidate belongs"),
-        ("019_relu.cu", "is not where a candidate belongs"),
-        ("m/s0/deeper/level1/019_relu.cu", "is not where a candidate belongs"),
-        ("m/level1/019_relu.py", "is no candidate: below levelN/ there are only files NNN_slug.cu"),
-        ("m/level1/019_relu/candidate.cu", "is not where a candidate belongs"),
-        ("my.model/level1/019_relu.cu", "'my.model' is no name for a run or sample"),
-        ("my model/level1/019_relu.cu", "'my model' is no name for a run or sample"),
-        ("-m/level1/019_relu.cu", "'-m' is no name for a run or sample"),
-        ("m" * 65 + "/level1/019_relu.cu", "is no name for a run or sample"),
-        ("m/s.0/level1/019_relu.cu", "'s.0' is no name for a run or sample"),
+        ("m/level5/019_relu.cu", "is not where"),
+        ("m/019_relu.cu", "is not where"),
+        ("019_relu.cu", "is not where"),
+        ("m/s0/deeper/level1/019_relu.cu", "is not where"),
+        ("m/level1/019_relu.py", "is no candidate"),
+        ("m/level1/019_relu/candidate.cu", "is not where"),
+        ("my.model/level1/019_relu.cu", "'my.model' is no name"),
+        ("my model/level1/019_relu.cu", "'my model' is no name"),
+        ("-m/level1/019_relu.cu", "'-m' is no name"),
+        ("m" * 65 + "/level1/019_relu.cu", "is no name"),
+        ("m/s.0/level1/019_relu.cu", "'s.0' is no name"),
         ("seed/level1/019_relu.cu", "'seed' is taken"),
         ("bench/level1/019_relu.cu", "'bench' is taken"),
         ("adversary/level1/019_relu.cu", "'adversary' is taken"),
         ("m/level1/level1/019_relu.cu", "'level1' is taken"),
-        ("a;b/level1/019_relu.cu", "letters, digits, _ and - only"),
-        ("[b/level1/019_relu.cu", "letters, digits, _ and - only"),
+        ("a;b/level1/019_relu.cu", "letters, digits"),
+        ("[b/level1/019_relu.cu", "letters, digits"),
     ],
 )
 def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: str) -> None:
@@ -65,7 +65,7 @@ def test_all_mistakes_are_told_at_once(tree: Tree) -> None:
     for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu", "my.model/" + RELU):
         tree.add(path)
     refused(tree, "matches no task of level 1", "matches no task of level 4")
-    refused(tree, "'my.model' is no name for a run or sample", run="my_model")
+    refused(tree, "'my.model' is no name", run="my_model")
 
 
 def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
@@ -79,7 +79,7 @@ def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
 def test_a_task_twice_in_a_run_stops(tree: Tree) -> None:
     tree.add("m/" + RELU)
     tree.add("m/s0/" + RELU)
-    refused(tree, "a task may stand there twice: move its levelN/ into a sample folder")
+    refused(tree, "twice")
 
 
 @pytest.mark.parametrize("linked", ["m/" + RELU, "m/run.json", "m", "m/s0", "m/s0/level1"])
@@ -96,14 +96,14 @@ def test_links_are_refused(tree: Tree, linked: str) -> None:
 def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     tree.add("m/" + RELU)
     tree.add("m/run.json", text)
-    refused(tree, "candidates/m/run.json must be one JSON object")
+    refused(tree, "candidates/m/run.json", "JSON object")
 
 
 @pytest.mark.parametrize("said", ["turn", "Turns", "draws"])
 def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
     tree.add("m/s0/" + RELU)
     about = tree.add("m/run.json", json.dumps({"samples_are": said}))
-    refused(tree, f"m/run.json says that samples_are '{said}': say \"turns\"")
+    refused(tree, f"m/run.json says that samples_are '{said}'")
     about.write_text('{"samples_are": "turns"}')
     assert tree.configure().returncode == 0
 
@@ -111,23 +111,16 @@ def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
 def test_an_unknown_library_is_named(tree: Tree) -> None:
     tree.add("m/run.json", '{"library": "cutlass"}')
     tree.add("m/" + RELU)
-    refused(
-        tree,
-        "candidates/m/run.json declares the library 'cutlass'",
-        "must be none, cublas or cudnn",
-    )
+    refused(tree, "candidates/m/run.json", "'cutlass'", "cublas")
 
 
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
-        ('["kb", "thrust"]', "m/run.json declares the headers 'thrust', which are not known"),
-        (
-            '["cu;b"]',
-            "declares the headers 'cu;b', which are not known: remove the name, or choose",
-        ),
-        ('"kb"', 'headers must be a list of names, such as {"headers": ["kb"]}'),
-        ("null", "headers must be a list of names"),
+        ('["kb", "thrust"]', "m/run.json declares the headers 'thrust'"),
+        ('["cu;b"]', "declares the headers 'cu;b'"),
+        ('"kb"', "headers must be a list"),
+        ("null", "headers must be a list"),
     ],
 )
 def test_unknown_headers_are_named(tree: Tree, headers: str, message: str) -> None:
@@ -149,8 +142,7 @@ def test_declared_headers_are_recorded(tree: Tree) -> None:
 
 def test_a_run_that_is_not_there_is_named(tree: Tree) -> None:
     done = tree.configure("-DKB_RUNS=nobody", build="other")
-    assert done.returncode != 0
-    assert "KB_RUNS names 'nobody', but candidates/nobody does not exist" in error_of(done)
+    stopped(done, "KB_RUNS", "candidates/nobody")
 
 
 def test_good_files_become_candidates(tree: Tree) -> None:
@@ -282,8 +274,7 @@ def test_tasks_can_be_chosen(tree: Tree) -> None:
         ("a", "066_matmul_dropout_softmax"),
     }
     done = tree.configure("-DKB_TASKS=level3/*", build="chosen")
-    assert done.returncode != 0
-    assert "KB_TASKS is 'level3/*', but no task has such a name" in error_of(done)
+    stopped(done, "KB_TASKS is 'level3/*'")
 
 
 @pytest.mark.parametrize("lacking", ["task.h", "reference.cpp", "candidate.cu"])
@@ -296,8 +287,7 @@ def test_a_task_lacking_a_file_is_named(tree: Tree, lacking: str) -> None:
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    assert done.returncode != 0
-    assert f"level3/001_new lacks {lacking}" in error_of(done)
+    stopped(done, f"level3/001_new lacks {lacking}")
 
 
 def test_a_number_is_given_once(tree: Tree) -> None:
@@ -307,8 +297,7 @@ def test_a_number_is_given_once(tree: Tree) -> None:
         (folder / name).write_text("\n")
     done = tree.configure()
     shutil.rmtree(folder)
-    assert done.returncode != 0
-    assert "level1/019_relu and level1/019_another have the same number" in error_of(done)
+    stopped(done, "level1/019_relu", "level1/019_another")
 
 
 def test_a_badly_named_task_is_named(tree: Tree) -> None:
@@ -316,5 +305,4 @@ def test_a_badly_named_task_is_named(tree: Tree) -> None:
     folder.mkdir()
     done = tree.configure()
     folder.rmdir()
-    assert done.returncode != 0
-    assert "a task folder is named NNN_slug in lower case" in error_of(done)
+    stopped(done, "level3/1_New", "lower case")

@@ -6,10 +6,10 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
-from conftest import BUILD_DIR
+from conftest import BUILD_DIR, stopped
+from processes import alive, descendants, runs, wait_until
 
 RELU = "seed.level1.019_relu"
 PTX = "examples.level1.019_relu"
@@ -43,16 +43,14 @@ def test_a_tree_that_is_not_built(tmp_path: pathlib.Path) -> None:
     done = subprocess.run(
         ["cmake", folder, program, "-P", script], capture_output=True, text=True, check=False
     )
-    assert done.returncode != 0
-    assert "is not built: run cmake --build --preset l40s first." in " ".join(done.stderr.split())
+    stopped(done, "cmake --build --preset l40s")
 
 
 def test_a_module_deleted_after_the_build(build: pathlib.Path) -> None:
     hide_module(build)
     done = step(build, "kb_check_build", RELU)
     assert done.returncode == 2
-    assert f"{RELU} is not built" in done.stderr
-    assert "run cmake --build first" in done.stderr
+    assert RELU in done.stderr and "cmake --build" in done.stderr
 
 
 def test_a_module_deleted_between_two_steps(build: pathlib.Path) -> None:
@@ -60,14 +58,14 @@ def test_a_module_deleted_between_two_steps(build: pathlib.Path) -> None:
     hide_module(build)
     done = step(build, "level1.019_relu.test", RELU)
     assert done.returncode == 2
-    assert "is missing; build again" in done.stderr
+    assert "missing" in done.stderr
     assert result_of(build, RELU)["verdict"] is None
 
 
 def test_a_candidate_that_is_not_configured(build: pathlib.Path) -> None:
     done = step(build, "kb_check_build", "nobody.level1.019_relu")
     assert done.returncode == 2
-    assert "has no candidate 'nobody.level1.019_relu'; configure and build again" in done.stderr
+    assert "no candidate 'nobody.level1.019_relu'" in done.stderr
 
 
 def test_a_source_deleted_after_the_build_changes_no_verdict(build: pathlib.Path) -> None:
@@ -96,7 +94,7 @@ def test_a_source_edited_after_the_build_is_not_judged(build: pathlib.Path) -> N
     compiled.touch()
     done = step(build, "kb_check_build", RELU)
     assert done.returncode == 2
-    assert "has changed since it was built: run cmake --build first" in done.stderr
+    assert "has changed" in done.stderr
     assert not compiled.exists(), "a build goes by times, and a moved file keeps its own"
 
 
@@ -133,32 +131,6 @@ def test_a_full_disk(build: pathlib.Path) -> None:
     assert "No space left on device" in done.stderr
 
 
-def children(pid: int) -> list[int]:
-    """All descendants of a process."""
-    try:
-        own = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [int(p) for p in own] + [d for p in own for d in children(int(p))]
-
-
-def alive(pid: int) -> bool:
-    """Whether a process exists and is no zombie."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return status.rsplit(")", 1)[1].split()[0] != "Z"
-
-
-def wait_until(condition, seconds: float = 60) -> None:
-    """Polls; the limit is no measure of anything but of a hang."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_ctest_leaves_no_process(build: pathlib.Path, key: signal.Signals) -> None:
     """Ctrl-C reaches ctest's whole process group; the candidate has a session of its own."""
@@ -176,9 +148,8 @@ def test_an_interrupted_ctest_leaves_no_process(build: pathlib.Path, key: signal
     seen: set[int] = set()
 
     def runner_started() -> bool:
-        seen.update(children(ctest.pid))
-        names = [pathlib.Path(f"/proc/{p}/comm") for p in seen]
-        return any(n.exists() and n.read_text().strip() == "kb_runner" for n in names)
+        seen.update(descendants(ctest.pid))
+        return runs("kb_runner", seen)
 
     wait_until(runner_started)
     os.killpg(ctest.pid, key)

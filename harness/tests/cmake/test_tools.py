@@ -6,7 +6,7 @@ import stat
 import sys
 
 import pytest
-from conftest import Tree, error_of
+from conftest import Tree, error_of, stopped
 
 NEEDED = "awk bash cmake c++ cat chmod dirname env g++ head ld.lld ls ninja nproc rm sed test uname"
 
@@ -44,8 +44,7 @@ def quickstart(tree: Tree, machine: pathlib.Path, **environment: str) -> str:
 def test_no_apt(tree: Tree, machine: pathlib.Path) -> None:
     (machine / "ninja").unlink()
     last = quickstart(tree, machine)
-    assert last.startswith("error: this is no Debian or Ubuntu")
-    assert last.endswith("install by your own means: ninja-build")
+    assert "no Debian" in last and last.endswith(" ninja-build")
 
 
 def test_no_sudo(tree: Tree, machine: pathlib.Path) -> None:
@@ -53,9 +52,7 @@ def test_no_sudo(tree: Tree, machine: pathlib.Path) -> None:
     say(machine, "id", "echo 1000")
     say(machine, "apt-get", "exit 0")
     last = quickstart(tree, machine)
-    assert last == (
-        "error: you are not root and there is no sudo: have root run: apt-get install ninja-build"
-    )
+    assert "no sudo" in last and last.endswith("apt-get install ninja-build")
 
 
 def test_sudo_that_refuses(tree: Tree, machine: pathlib.Path) -> None:
@@ -63,15 +60,14 @@ def test_sudo_that_refuses(tree: Tree, machine: pathlib.Path) -> None:
     say(machine, "id", "echo 1000")
     say(machine, "apt-get", "exit 0")
     say(machine, "sudo", "exit 1")
-    assert quickstart(tree, machine).startswith("error: sudo refused: have root run: apt-get")
+    assert quickstart(tree, machine).startswith("error: sudo refused")
 
 
 def test_no_network_for_apt(tree: Tree, machine: pathlib.Path) -> None:
     (machine / "ninja").unlink()
     say(machine, "apt-get", "exit 100")
     last = quickstart(tree, machine)
-    assert last.startswith("error: apt-get could not install ninja-build")
-    assert "is there a network?" in last
+    assert "ninja-build" in last and "network" in last
 
 
 def test_no_network_for_pip(tree: Tree, machine: pathlib.Path) -> None:
@@ -87,15 +83,14 @@ esac""",
     for name in ("mkdir", "cp"):
         (machine / name).symlink_to(shutil.which(name) or name)
     last = quickstart(tree, machine)
-    assert last.startswith("error: pip could not install Jinja2 and pytest")
-    assert "is there a network?" in last
+    assert "pip" in last and "network" in last
 
 
 @pytest.mark.parametrize(
     ("program", "script", "message"),
     [
-        ("cmake", "echo cmake version 3.22.1", "CMake 3.22.1 is too old, 3.25 or newer"),
-        ("c++", "echo 10.2.1", "g++ 10.2.1 is too old, 12 or newer"),
+        ("cmake", "echo cmake version 3.22.1", "CMake 3.22.1 is too old"),
+        ("c++", "echo 10.2.1", "g++ 10.2.1 is too old"),
         ("df", "echo F; echo disk 0 0 2000000 0% /", "2 GB of disk are free in"),
     ],
 )
@@ -110,8 +105,7 @@ def test_a_preset_that_is_none(tree: Tree, machine: pathlib.Path) -> None:
     """It is named before anything is made ready for it: the wheel for a GPU has gigabytes."""
     say(machine, "df", "echo F; echo disk 0 0 2000000 0% /")
     last = quickstart(tree, machine, KB_PRESET="rtx9090")
-    assert last.startswith("error: there is no preset 'rtx9090': set KB_PRESET to one of cpu, ")
-    assert last.endswith(", h200, b200")
+    assert "'rtx9090'" in last and last.endswith(", h200, b200")
 
 
 def test_a_preset_of_the_user_is_one(tree: Tree, machine: pathlib.Path) -> None:
@@ -195,9 +189,7 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     script = "source tools/lib/gpu-sources.sh; kb_gpu_sources; kb_warn_unchecked"
     done = tree.run(["bash", "-c", script])
     tried, warning = done.stdout.splitlines()
-    assert warning.startswith(
-        "\033[33mno GPU has tried the harness as it is now: run tools/gpu-check"
-    )
+    assert warning.startswith("\033[33m") and "tools/gpu-check" in warning
     record = tree.root / "reports/hardware/h200/checked.json"
     record.parent.mkdir(parents=True)
     text = f'{{\n "gpu_sources_sha256": "{tried}",\n "right": %s\n}}\n'
@@ -216,28 +208,56 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     shutil.rmtree(tree.root / "reports")
 
 
+def test_the_first_look_builds_what_is_configured_of_it_once(
+    tree: Tree, tmp_path: pathlib.Path
+) -> None:
+    log = tmp_path / "log"
+    say(
+        tmp_path,
+        "ctest",
+        f"""case "$*" in
+*" -N "*) echo "  Test  #7: seed.level1.019_relu.correct" ;;
+*) echo "ctest $*" >>{log} ;;
+esac""",
+    )
+    say(tmp_path, "cmake", f'echo "cmake $*" >>{log}')
+    shutil.rmtree(tree.root / "build/p", ignore_errors=True)
+    script = "source tools/lib/setup.sh; KB_PRESET=p KB_JOBS=1; set -e; kb_first_look"
+    path = f"{tmp_path}:/usr/bin:/bin"
+    done = tree.run(["bash", "-c", script], PATH=path)
+    assert done.returncode == 0, done.stderr
+    build, judge = log.read_text().splitlines()
+    assert build.endswith(
+        "--target kb_programs seed.level1.019_relu level1.019_relu.test level1.019_relu.bench -j 1"
+    )
+    assert judge.startswith("ctest --preset p -R ^seed")
+
+    log.unlink()
+    (tree.root / "build/p/reports").mkdir(parents=True)
+    (tree.root / "build/p/reports/results.json").write_text("{}")
+    assert tree.run(["bash", "-c", script], PATH=path).returncode == 0
+    assert not log.exists()
+
+
 def test_gpu_check_needs_a_built_preset(tree: Tree) -> None:
     done = tree.run(["tools/gpu-check", "h200"])
     assert done.returncode == 2
-    assert done.stderr == "build/h200 is not built: cmake --workflow --preset h200\n"
+    assert "cmake --workflow --preset h200" in done.stderr
 
 
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
     command = [sys.executable, "tools/export-aoti", "nothing"]
     done = tree.run(command)
-    assert done.returncode != 0
-    assert "run cmake --preset nothing first" in done.stderr
+    stopped(done, "cmake --preset nothing")
     folder = tree.root / "build/nothing"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").write_text('{"torch": "0.0.0", "contract": "fp32"}')
     done = tree.run(command)
-    assert done.returncode != 0
-    assert "configure with -DKB_LANES='eager;graph;aoti' and build" in done.stderr
+    stopped(done, "-DKB_LANES='eager;graph;aoti'")
     (folder / "lib").mkdir(exist_ok=True)
     (folder / "lib/libkb_aoti.so").touch()
     done = tree.run(command)
-    assert done.returncode != 0
-    assert "use a Python with: pip install torch==0.0.0" in done.stderr
+    stopped(done, "torch==0.0.0")
 
 
 @pytest.mark.parametrize("tool", ["quickstart", "selftest"])

@@ -72,6 +72,68 @@ __global__ void in_place_scan(float* x) {
 
 __global__ void unsynchronised_sum(float* x) { x[0] += threadIdx.x; }
 
+// Each thread adds up its part in order, but the last step lacks an atomic.
+__global__ void unsynchronised_shared_sum(float* x) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  sum += 1;
+  __syncthreads();
+  x[threadIdx.x] = sum == n ? threadIdx.x : -1.0f;
+}
+
+__global__ void unsynchronised_histogram(float* x) {
+  __shared__ int counts[4];
+  if (threadIdx.x < 4) counts[threadIdx.x] = 0;
+  __syncthreads();
+  ++counts[threadIdx.x % 4];
+  __syncthreads();
+  x[threadIdx.x] = counts[threadIdx.x % 4] == n / 4 ? threadIdx.x : -1.0f;
+}
+
+// A tree within a warp as before independent threads: no __syncwarp().
+__global__ void warp_without_barrier(float* x) {
+  __shared__ int sums[n];
+  const int lane = threadIdx.x % 32;
+  sums[threadIdx.x] = 1;
+  for (int step = 16; step > 0; step /= 2) {
+    if (lane < step) sums[threadIdx.x] += sums[threadIdx.x + step];
+  }
+  __syncthreads();
+  x[threadIdx.x] = sums[threadIdx.x / 32 * 32] == 32 ? threadIdx.x : -1.0f;
+}
+
+// What is right: atomics, a lock, a flag of equal values, a tree with __syncwarp().
+__global__ void synchronised_sums(float* x) {
+  __shared__ int sum, locked, lock, flag, sums[n];
+  if (threadIdx.x == 0) sum = locked = lock = flag = 0;
+  __syncthreads();
+  atomicAdd(&sum, 1);
+#if !defined(__SANITIZE_THREAD__)  // which takes this for a race, as C++ does
+  if (threadIdx.x % 3 == 1)
+#else
+  if (threadIdx.x == 0)
+#endif
+    flag = 1;
+  for (bool done = false; !done;) {
+    if (atomicCAS(&lock, 0, 1) != 0) continue;
+    __threadfence_block();
+    locked = locked + 1;
+    __threadfence_block();
+    atomicExch(&lock, 0);
+    done = true;
+  }
+  const int lane = threadIdx.x % 32;
+  sums[threadIdx.x] = 1;
+  for (int step = 16; step > 0; step /= 2) {
+    __syncwarp();
+    if (lane < step) sums[threadIdx.x] += sums[threadIdx.x + step];
+  }
+  __syncthreads();
+  const bool right = sum == n && locked == n && flag == 1 && sums[threadIdx.x / 32 * 32] == 32;
+  x[threadIdx.x] = right ? threadIdx.x : -1.0f;
+}
+
 __global__ void unsynchronised_blocks(float* x) {
   x[threadIdx.x] = threadIdx.x + 0 * x[threadIdx.x];
 }
@@ -176,6 +238,10 @@ void run(const char* name) {
   if (is("missing_second_barrier")) missing_second_barrier<<<1, n>>>(buffer);
   if (is("in_place_scan")) in_place_scan<<<1, n>>>(buffer);
   if (is("unsynchronised_sum")) unsynchronised_sum<<<1, n>>>(buffer);
+  if (is("unsynchronised_shared_sum")) unsynchronised_shared_sum<<<1, n>>>(buffer);
+  if (is("unsynchronised_histogram")) unsynchronised_histogram<<<1, n>>>(buffer);
+  if (is("warp_without_barrier")) warp_without_barrier<<<1, n>>>(buffer);
+  if (is("synchronised_sums")) synchronised_sums<<<1, n>>>(buffer);
   if (is("unsynchronised_blocks")) unsynchronised_blocks<<<2, n>>>(buffer);
   if (is("half_a_warp")) half_a_warp<<<1, n>>>(buffer);
   if (is("half_of_each_warp")) half_of_each_warp<<<1, n>>>(buffer);

@@ -42,6 +42,9 @@ const Bug bugs[] = {
     {"missing_second_barrier", "", "", race, wrong},
     {"in_place_scan", "", "", race, wrong},
     {"unsynchronised_sum", "", "", race, ""},
+    {"unsynchronised_shared_sum", "", "", race, wrong},
+    {"unsynchronised_histogram", "", "", race, wrong},
+    {"warp_without_barrier", "", "", race, wrong},
     {"unsynchronised_blocks", "", "", race, ""},
     {"half_a_warp",
      "deadlock: threads 0-15 wait in __shfl_down_sync.*planted.cu:[0-9]+, threads 16-127 wait in "
@@ -117,10 +120,14 @@ INSTANTIATE_TEST_SUITE_P(Bugs, Planted, testing::ValuesIn(bugs),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Planted, CorrectKernelsAreSilent) {
-  for (const char* name : {"none", "large_arrays"}) {
-    const auto outcome = run_command(environment("KB_PLANTED") + " " + name);
-    EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(outcome.output, "error cudaSuccess, 0 of 128 values wrong\n") << name;
+  for (const char* name : {"none", "large_arrays", "synchronised_sums"}) {
+    for (const char* schedule : {"forward", "reverse"}) {
+      const auto outcome = run_command("KB_CPU_SCHEDULE=" + std::string(schedule) + " " +
+                                       environment("KB_PLANTED") + " " + name);
+      EXPECT_EQ(outcome.exit_code, 0);
+      EXPECT_EQ(outcome.output, "error cudaSuccess, 0 of 128 values wrong\n")
+          << name << ", " << schedule;
+    }
   }
 }
 

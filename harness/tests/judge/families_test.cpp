@@ -147,6 +147,31 @@ TEST(DrawnSizes, AreOthersWithinWhatTheTaskAccepts) {
   }
 }
 
+struct Square {
+  int64_t rows = 8, columns = 8;
+  KB_FIELDS(rows, columns)
+};
+
+// x [rows, n] * y [n], where rows and n are two sizes that upstream takes to be the same.
+TEST(DrawnSizes, ChangeTogetherWhatBelongsTogether) {
+  using LaunchOnSquare =
+      void(const Square&, const float* x, const float* y, float* z, cudaStream_t);
+  const auto tensors = [](const Square& s) {
+    return std::tuple{input<float>("x", {s.rows, s.columns}), input<float>("y", {s.rows}),
+                      output<float>("z", {s.rows, s.columns})};
+  };
+  const auto reference = [](const Square&, Tensor x, Tensor y) { return x * y; };
+  const Task task =
+      define<LaunchOnSquare>("Elementwise", tensors, reference, SizeSets<Square>{{8, 8}, {7, 7}});
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    at::Generator rng = make_rng(at::kCPU, seed);
+    const auto sizes = draw_sizes(task, rng);
+    ASSERT_TRUE(sizes);
+    const auto drawn = sizes_from<Square>(*sizes);
+    EXPECT_EQ(drawn.rows, drawn.columns) << "seed " << seed << ": a size of 1 is broadcast";
+  }
+}
+
 TEST(DrawnSizes, AreNoneWhereTheTaskHasOneSize) {
   at::Generator rng = make_rng(at::kCPU, 1);
   EXPECT_FALSE(draw_sizes(small_task({input<float>("x", {4}), output<float>("y", {4})},

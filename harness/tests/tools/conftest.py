@@ -6,7 +6,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -107,29 +106,3 @@ class Checkout:
 def checkout(tmp_path: pathlib.Path) -> Checkout:
     """A checkout in which nothing was judged."""
     return Checkout(tmp_path)
-
-
-def descendants(pid: int) -> set[int]:
-    """All processes that a process has started and that are children of it or theirs."""
-    try:
-        own = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return set()
-    return {int(p) for p in own}.union(*(descendants(int(p)) for p in own))
-
-
-def alive(pid: int) -> bool:
-    """Whether a process exists and is no zombie."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return status.rsplit(")", 1)[1].split()[0] != "Z"
-
-
-def wait_until(condition, seconds: float = 120) -> None:
-    """Polls; the limit is no measure of anything but of a hang."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)

@@ -5,7 +5,8 @@ import os
 import signal
 
 import pytest
-from conftest import PRESET, RIGHT, WRONG, Checkout, alive, descendants, wait_until
+from conftest import PRESET, RIGHT, WRONG, Checkout
+from processes import alive, descendants, wait_until
 
 
 def test_a_run_is_judged_once(checkout: Checkout) -> None:
@@ -75,7 +76,7 @@ def test_stopped_and_started_again_it_continues(checkout: Checkout, key: signal.
     os.killpg(call.pid, key)
     _, said = call.communicate()
     assert call.returncode == 128 + key
-    assert said.splitlines()[-1] == "judge: stopped; the same command continues where it was"
+    assert said.splitlines()[-1].startswith("judge: stopped")
     wait_until(lambda: not any(alive(p) for p in seen))
 
     before = checkout.result(RIGHT).stat().st_mtime_ns
@@ -100,11 +101,11 @@ def test_a_build_that_fails_says_why_and_judges_nothing(checkout: Checkout) -> N
     done = checkout.judge(PRESET, "examples")
     assert (done.returncode, done.stdout) == (2, "")
     assert "x.cpp: error: this is why" in done.stderr and "Building" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("judge: the build failed; the message above")
+    assert done.stderr.splitlines()[-1].startswith("judge: the build failed")
     assert not checkout.result(RIGHT).exists()
     checkout.say("cmake", "echo \"ninja: error: unknown target 'kb_run.examples'\"; exit 1")
     done = checkout.judge(PRESET, "examples")
-    assert "no kernel of candidates/examples is configured in build/" in done.stderr
+    assert "candidates/examples" in done.stderr and "configured" in done.stderr
 
 
 def test_a_run_that_is_refused_says_why(checkout: Checkout) -> None:
@@ -118,7 +119,7 @@ def test_a_run_that_is_refused_says_why(checkout: Checkout) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         first, last = done.stderr.splitlines()
         assert first == about.read_text().strip()
-        assert last.startswith("judge: no kernel of candidates/examples is judged until")
+        assert last.startswith("judge: no kernel of candidates/examples")
 
 
 @pytest.mark.parametrize(

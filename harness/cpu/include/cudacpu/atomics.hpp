@@ -32,6 +32,7 @@ To bits(const From& from) {
 /// *address = update(*address) as one step; returns the old value.
 template <class T, class Update>
 T atomic_update(T* address, Update update) {
+  meet_others();
   auto* word = reinterpret_cast<Word<T>*>(address);
   Word<T> old = __atomic_load_n(word, __ATOMIC_RELAXED), updated;
   do {
@@ -59,6 +60,7 @@ T atomic_update(T* address, Update update) {
   template <class T>                                                                       \
   T name(T* address, kb::cpu::Same<T> expected, kb::cpu::Same<T> desired) {                \
     using Word = kb::cpu::Word<T>;                                                         \
+    kb::cpu::meet_others();                                                                \
     Word old = kb::cpu::bits<Word>(expected);                                              \
     if (!__atomic_compare_exchange_n(reinterpret_cast<Word*>(address), &old,               \
                                      kb::cpu::bits<Word>(desired), false, KB_ATOMIC_ORDER, \

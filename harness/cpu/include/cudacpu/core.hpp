@@ -131,6 +131,8 @@ bool is_cooperative();
 bool in_kernel();
 /// Lets other threads of the block run; for spin loops.
 void yield();
+/// Before an atomic and at a fence: the threads of a block meet in shared memory there.
+void meet_others();
 /// After an atomic that changed nothing: a loop of them may wait for another thread.
 void may_spin();
 /// Tells once per place that a shuffle read from a lane which takes no part.

@@ -12,11 +12,13 @@ inline void __syncthreads(KB_AT) {
 inline void __syncwarp(unsigned mask = 0xffffffffu, KB_AT) {
   kb::cpu::warp_rendezvous(mask, nullptr, nullptr, "__syncwarp()", site);
 }
-// Fences order the OS threads that run different blocks; under TSan there is only one.
+// Fences order the OS threads that run different blocks; under TSan there is only one. The threads
+// of a block meet.
 inline void __threadfence() {
 #if !defined(__SANITIZE_THREAD__)
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
+  kb::cpu::meet_others();
 }
 inline void __threadfence_block() { __threadfence(); }
 inline void __threadfence_system() { __threadfence(); }

@@ -1,4 +1,4 @@
-"""Drives a headless Chromium over its debugging pipe, with nothing but the standard library."""
+"""Drives a headless Chromium over its debugging pipe, which needs no driver beside it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -21,14 +23,17 @@ def find() -> str | None:
     return named or next((p for b in BROWSERS if (p := shutil.which(b))), None)
 
 
+needs_browser = pytest.mark.skipif(find() is None, reason="no chromium on this machine")
+
+
 class Browser:
     """A browser with one page. Collects the requests, console errors and exceptions it sees."""
 
-    def __init__(self, executable: str, profile: Path, dark: bool = False):
+    def __init__(self, profile: Path, dark: bool = False):
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
         command = [
-            executable, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            find(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
             "--disable-dev-shm-usage", "--disable-background-networking", "--hide-scrollbars",
             f"--user-data-dir={profile}", "--remote-debugging-pipe",
         ]  # fmt: skip

@@ -1,0 +1,323 @@
+"""Shards of what is to be judged, and results that come back from nodes, for tools/fleet."""
+
+import hashlib
+import json
+import subprocess
+
+import pytest
+
+from kb_report import adopt, load, shards
+from kb_report.cli import main
+from synthetic import HARNESS, BuildDir, tasks_of
+
+TASKS = tasks_of(1, 6)
+
+
+@pytest.fixture(autouse=True)
+def _harness(monkeypatch):
+    """The invented results name an invented harness."""
+    for module in (adopt, shards):
+        monkeypatch.setattr(module, "harness_sha256", lambda _: HARNESS)
+
+
+def build_in(root, **options):
+    """A build folder at its usual place below the sources."""
+    build = BuildDir(root / "build/h200", levels={1: TASKS}, **options)
+    build.source_dir = root
+    for name in ("lib/libkb_judge.so", "bin/kb_runner", "sources.sha256"):
+        build.write(name, f"text of {name}")
+    return build
+
+
+def kernel(build, task, sample=None, **options):
+    """A candidate of the run m with everything that judging it reads."""
+    entry = build.add(task, run="m", sample=sample, **options)
+    build.write(entry["build_json"], "{}")
+    for kind in ("test", "bench"):
+        build.write(f"bin/level1.{task}.{kind}", f"{kind} of {task}")
+    return entry
+
+
+def plan(root, capsys, *arguments):
+    """Runs `kb-report shards`: the names of each shard, and the sentence."""
+    out = root / "shards"
+    command = ["shards", "--build-dir", str(root / "build/h200"), "--out", str(out), *arguments]
+    assert main(command) == 0
+    printed = capsys.readouterr()
+    files = [out / f"{k}.names" for k in range(1, int(printed.out) + 1)]
+    return [[line.split()[0] for line in f.read_text().splitlines()] for f in files], printed.err
+
+
+def test_shards_have_the_same_work_and_keep_a_task_together(tmp_path, capsys):
+    build = build_in(tmp_path)
+    for sample in ("s0", "s1", "s2"):
+        for task in TASKS[:4]:
+            kernel(build, task, sample)
+    # Judged once before, in another build: the verdict is stale, the seconds hold.
+    for task, seconds in zip(TASKS[:4], (60, 30, 20, 10), strict=True):
+        entry = kernel(build, task, "s3")
+        build.result(entry, "incorrect", correctness={"sets": [{"set": "odd", "seconds": seconds}]})
+        build.path(entry["module"]).write_text("built again")
+    build.finish()
+    found, said = plan(tmp_path, capsys, "--shards", "2", "m")
+    tasks = [{name.rsplit(".", 1)[1] for name in names} for names in found]
+    assert tasks == [{TASKS[0]}, set(TASKS[1:4])]
+    assert said == "16 kernel(s) in 2 shard(s) of about 4 min at most\n"
+    assert sum(map(len, found)) == len({name for names in found for name in names}) == 16
+    for number, names in enumerate(found, 1):
+        manifest = load.read_checked(tmp_path / f"shards/{number}.json", "manifest", "a manifest")
+        assert [entry["name"] for entry in manifest["candidates"]] == names
+
+
+def test_a_task_that_is_more_than_a_shard_is_cut(tmp_path, capsys):
+    build = build_in(tmp_path)
+    for i in range(9):
+        kernel(build, TASKS[0], f"s{i}")
+    build.finish()
+    found, _ = plan(tmp_path, capsys, "--shards", "3", "m")
+    assert [len(names) for names in found] == [3, 3, 3]
+
+
+@pytest.mark.parametrize(("known", "expected"), [([], 5.0), ([8, 4, 60], 8), ([2], 2)])
+def test_a_task_without_a_record_takes_what_others_take(known, expected):
+    seconds = shards.Seconds()
+    for i, value in enumerate(known):
+        sets = {"sets": [{"set": "odd", "seconds": value}]}
+        seconds.add({"level": 1, "task": TASKS[i], "correctness": sets, "timing": None})
+    for nothing in (None, [], {"level": 1}, {"level": 1, "task": "x", "correctness": 3}):
+        seconds.add(nothing)
+    assert seconds.of(1, TASKS[5]) == seconds.of(2, "001_other") == expected
+
+
+def test_seconds_of_another_report_count(tmp_path, capsys):
+    build = build_in(tmp_path)
+    entries = [kernel(build, task) for task in TASKS[:3]]
+    long = {"sets": [{"set": "full", "seconds": 1500}]}
+    build.result(entries[0], "incorrect", correctness=long)
+    root = build.finish()
+    assert main(["rollup", "--build-dir", str(root), "--out", str(tmp_path / "old")]) in (0, 77)
+    (root / entries[0]["result"]).unlink()
+    capsys.readouterr()
+    found, said = plan(tmp_path, capsys, "--seconds", str(tmp_path / "old"), "m")
+    # 1500 s each, since there is nothing else to go by: one shard is to take ten minutes.
+    assert [len(names) for names in found] == [1, 1, 1]
+    assert "3 kernel(s) in 3 shard(s) of about 25 min" in said
+
+
+def test_only_what_nobody_judges_is_in_a_shard(tmp_path, capsys):
+    build = build_in(tmp_path)
+    fresh, taken, rebuilt, new = (kernel(build, task) for task in TASKS[:4])
+    build.result(fresh, "incorrect")
+    build.finish()
+    plan(tmp_path, capsys, "m")
+    with_job = tmp_path / "taken"
+    names = (tmp_path / "shards/1.names").read_text().splitlines()
+    lines = [n for n in names if n.split()[0] in (taken["name"], rebuilt["name"])]
+    with_job.write_text("\n".join(lines) + "\n")
+    # Whoever judges this one judges what it was.
+    build.path(rebuilt["module"]).write_text("built again")
+    found, said = plan(tmp_path, capsys, "--taken", str(with_job), "m")
+    assert found == [[rebuilt["name"], new["name"]]]
+    assert said.endswith("at most, 1 already with a job, 1 with a fresh result\n")
+
+
+def test_results_of_an_earlier_harness_are_not_fresh(tmp_path, capsys, monkeypatch):
+    build = build_in(tmp_path)
+    build.result(kernel(build, TASKS[0]), "incorrect")
+    build.finish()
+    assert plan(tmp_path, capsys, "m") == ([], "1 with a fresh result\n")
+    # As after a build: env.json still is that of the programs before it.
+    monkeypatch.setattr(shards, "harness_sha256", lambda _: "0" * 64)
+    assert len(plan(tmp_path, capsys, "m")[0]) == 1
+
+
+def test_hashes_are_those_that_sha256sum_checks(tmp_path, capsys):
+    build = build_in(tmp_path)
+    entry = kernel(build, TASKS[0])
+    build.finish()
+    plan(tmp_path, capsys, "m")
+    sums = tmp_path / "shards/1.sha256"
+    check = ["sha256sum", "--strict", "--quiet", "-c", sums]
+    assert subprocess.run(check, cwd=tmp_path, check=False).returncode == 0
+    checked = {line[66:] for line in sums.read_text().splitlines()}
+    own = {entry["build_json"], entry["module"], f"bin/level1.{TASKS[0]}.bench", "bin/kb_runner"}
+    assert checked >= {f"build/h200/{name}" for name in own} | {entry["source"]}
+    build.path(entry["module"]).write_text("another")
+    done = subprocess.run(check, cwd=tmp_path, check=False, capture_output=True)
+    assert done.returncode == 1
+
+
+def test_the_harness_is_hashed_as_results_name_it(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    for name in ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    names = ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner")
+    digests = "".join(hashlib.sha256(name.encode()).hexdigest() for name in names)
+    assert shards.harness_sha256(tmp_path) == hashlib.sha256(digests.encode()).hexdigest()
+
+
+def test_a_kernel_that_is_not_built_is_named(tmp_path, capsys):
+    build = build_in(tmp_path)
+    entry = kernel(build, TASKS[0])
+    build.path(entry["build_json"]).unlink()
+    build.finish()
+    command = ["shards", "--build-dir", str(build.root), "--out", str(tmp_path / "x"), "m"]
+    assert main(command) == 2
+    assert f"{entry['build_json']} is missing: build first" in capsys.readouterr().err
+
+
+class Node:
+    """What a node leaves: results and env.json, of modules like those that were submitted."""
+
+    def __init__(self, tmp_path, build, name, gpu="h200"):
+        self.build = BuildDir(tmp_path / name, gpu=gpu, levels={1: TASKS})
+        self.build.source_dir = build.source_dir
+        self.build.candidates = build.candidates
+        self.build.finish()
+        self.root = self.build.root
+        (self.root / "manifest.json").unlink()
+
+    def result(self, entry, *arguments, **changes):
+        return self.build.result(entry, *arguments, **changes)
+
+
+def take(build, capsys, *nodes, mixed=False):
+    """Runs `kb-report adopt`."""
+    option = ["--allow-mixed"] if mixed else []
+    folders = [str(node.root) for node in nodes]
+    status = main(["adopt", "--build-dir", str(build.root), *option, *folders])
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+def read(build, entry):
+    return json.loads(build.path(entry["result"]).read_text())
+
+
+def test_each_result_is_taken_over_once(tmp_path, capsys):
+    build = build_in(tmp_path / "src")
+    here, there, both, unfinished, compiled = (kernel(build, task) for task in TASKS[:5])
+    build.result(here, "incorrect", evidence="judged here")
+    build.finish()
+    first, second = Node(tmp_path, build, "1.0"), Node(tmp_path, build, "1.1")
+    first.result(here, "incorrect", evidence="judged there")
+    first.result(there, speedup=1.5)
+    first.result(both, "incorrect", evidence="first")
+    first.result(unfinished)  # right, and not timed yet
+    first.result(compiled, None)
+    second.result(both, "incorrect", evidence="second")
+    assert take(build, capsys, first, second) == (0, "2 result(s) taken over\n", "")
+    assert read(build, here)["evidence"] == "judged here"
+    assert read(build, both)["evidence"] == "first"
+    assert read(build, there)["timing"]["lanes"]["eager"]["speedup"] == 1.5
+    assert not build.path(unfinished["result"]).exists()
+    assert take(build, capsys, first, second) == (0, "0 result(s) taken over\n", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"module": "0" * 64}, "rebuilt: judge again"),
+        ({"task": "0" * 64}, "task changed: judge again"),
+        ({"harness": "0" * 64}, "harness changed: judge again"),
+        ({"source": "0" * 64}, "source changed: rebuild"),
+        ({"module": None}, "it names no hash of its module"),
+        ({"source": None}, "it names no hash of its source"),
+        ({"task": None}, "it names no hash of its task"),
+    ],
+)
+def test_a_result_of_other_files_is_refused(tmp_path, capsys, change, why):
+    build = build_in(tmp_path / "src")
+    entry, right = kernel(build, TASKS[0]), kernel(build, TASKS[1])
+    build.finish()
+    node = Node(tmp_path, build, "1.0")
+    value = node.result(entry, "incorrect")
+    node.result(entry, "incorrect", hashes=value["hashes"] | change)
+    node.result(right, "incorrect")
+    status, said, err = take(build, capsys, node)
+    assert (status, said) == (1, "1 result(s) taken over\n")
+    assert err == f"not taken: {entry['name']} in {node.root}: {why}\n"
+    assert not build.path(entry["result"]).exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1}', "[]"])
+def test_a_damaged_result_is_refused(tmp_path, capsys, text):
+    build = build_in(tmp_path / "src")
+    entry = kernel(build, TASKS[0])
+    build.finish()
+    node = Node(tmp_path, build, "1.0")
+    node.build.write(entry["result"], text)
+    status, said, err = take(build, capsys, node)
+    assert (status, said) == (1, "0 result(s) taken over\n")
+    assert f"not taken: {entry['name']} in {node.root}: the result file" in err
+
+
+def test_another_build_of_the_harness_is_refused(tmp_path, capsys):
+    build = build_in(tmp_path / "src")
+    entry = kernel(build, TASKS[0])
+    build.finish()
+    node = Node(tmp_path, build, "1.0")
+    node.result(entry, "incorrect")
+    env = json.loads((node.root / "env.json").read_text())
+    (node.root / "env.json").write_text(json.dumps(env | {"harness_sha256": "0" * 64}))
+    status, _, err = take(build, capsys, node)
+    assert status == 1
+    assert err == f"not taken: {node.root}: judged by another build of the harness\n"
+
+
+def test_different_machines_are_refused_as_in_merge(tmp_path, capsys):
+    build = build_in(tmp_path / "src")
+    entries = [kernel(build, task) for task in TASKS[:2]]
+    build.finish()
+    nodes = [Node(tmp_path, build, "1.0"), Node(tmp_path, build, "2.0", gpu="l40s")]
+    for node, entry in zip(nodes, entries, strict=True):
+        node.result(entry, speedup=1.5)
+    status, said, err = take(build, capsys, *nodes)
+    assert (status, said) == (3, "")
+    assert "refused to merge: different machines (NVIDIA H200" in err
+    assert not build.path(entries[0]["result"]).exists()
+    assert take(build, capsys, *nodes, mixed=True)[0] == 0
+    # What is here already stands in the same table.
+    build.path(entries[1]["result"]).unlink()
+    assert take(build, capsys, nodes[1])[0] == 3
+
+
+def test_a_machine_that_only_builds_gets_the_environment_of_the_nodes(tmp_path, capsys):
+    build = build_in(tmp_path / "src")
+    entry = kernel(build, TASKS[0])
+    build.finish()
+    build.path("env.json").unlink()
+    node = Node(tmp_path, build, "1.0")
+    node.result(entry, "incorrect")
+    assert take(build, capsys, node)[0] == 0
+    assert main(["pending", "--build-dir", str(build.root), "m"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_an_environment_older_than_the_choice_of_tasks_refuses_nothing(tmp_path, capsys):
+    """The list of sources follows KB_TASKS, the programs do not."""
+    build = build_in(tmp_path / "src")
+    here, there = kernel(build, TASKS[0]), kernel(build, TASKS[1])
+    build.result(here, "incorrect")
+    build.finish()
+    node = Node(tmp_path, build, "1.0")
+    node.result(there, "incorrect")
+    sources = hashlib.sha256(build.path("sources.sha256").read_bytes()).hexdigest()
+    for folder, value in ((build.root, "0" * 64), (node.root, sources)):
+        env = json.loads((folder / "env.json").read_text())
+        (folder / "env.json").write_text(json.dumps(env | {"sources_sha256": value}))
+    assert take(build, capsys, node) == (0, "1 result(s) taken over\n", "")
+    assert json.loads(build.path("env.json").read_text())["sources_sha256"] == sources
+
+
+def test_folders_without_results_are_passed_over(tmp_path, capsys):
+    build = build_in(tmp_path / "src")
+    kernel(build, TASKS[0])
+    build.finish()
+    node = Node(tmp_path, build, "1.0")
+    (tmp_path / "1.1").mkdir()
+    command = ["adopt", "--build-dir", str(build.root), str(node.root), str(tmp_path / "1.1")]
+    assert main([*command, str(tmp_path / "1.2")]) == 0
+    assert capsys.readouterr().out == "0 result(s) taken over\n"
