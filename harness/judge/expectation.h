@@ -41,9 +41,9 @@ class Expectation {
   /// own affair.
   Tolerance tolerance(size_t output) const;
 
-  /// Allows as much as one rounding of each input and weight to float costs. Where few elements
-  /// decide (the others are clamped, or cancel), the library's error in one call may be small by
-  /// chance.
+  /// Allows as much as eight roundings of each input and weight to float cost, in the worst of four
+  /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
+  /// one call is often a tenth of another right kernel's, and so is the cost of a single trial.
   void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
   /// Whether the library's outputs say anything: finite, right by the rule, and not mostly rounding
   /// error.
