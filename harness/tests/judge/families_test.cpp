@@ -111,6 +111,24 @@ TEST(Expectation, AllowsWhatRoundingTheInputsCosts) {
   EXPECT_TRUE(right.compare(0, y).worst);
 }
 
+TEST(Expectation, AllowsForRoundingWhereTheLibraryIsRightByChance) {
+  const auto reference = [](const std::vector<Tensor>& given) {
+    return std::vector<Tensor>{at::clamp(given[0] - 100, -1, 1)};
+  };
+  const Task task = small_task({input<float>("x", {64}), output<float>("y", {64})}, reference);
+  Tensor x = at::full({64}, 100.0), y = at::zeros({64});
+  x[7] = 100.25;
+  at::Generator rng = make_rng(at::kCPU, 3);
+  const auto wrong = [&](double value) {
+    Expectation right(task, SizeBytes(sizeof(NoSizes)), {x});
+    y[7] = value;
+    EXPECT_TRUE(right.compare(0, y).worst) << "the library has no error here";
+    return right.compare_with_rounding(0, y, task, SizeBytes(sizeof(NoSizes)), rng).worst;
+  };
+  EXPECT_FALSE(wrong(0.25 + 1e-5));
+  EXPECT_TRUE(wrong(0.27));
+}
+
 TEST(Expectation, HoldsForAnotherOrderOfSumsWhereFewElementsDecide) {
   // Nearly all sums are clamped; the few others are what is left of large terms.
   const auto reference = [](const std::vector<Tensor>& given) {
