@@ -32,15 +32,6 @@ double largest_value(at::ScalarType type) {
   return type == at::kHalf ? 65504.0 : std::numeric_limits<float>::max();
 }
 
-std::vector<int64_t> unravel(int64_t flat, const Shape& shape) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t d = shape.size(); d-- > 0;) {
-    index[d] = flat % shape[d];
-    flat /= shape[d];
-  }
-  return index;
-}
-
 // Calls work(first, slices...) on matching pieces of flat tensors.
 template <class Work>
 void for_slices(int64_t elements, Work work) {
@@ -81,6 +72,28 @@ Norms measure(const at::Tensor& library, const Expected& oracle) {
   return norms;
 }
 
+double element(const at::Tensor& t, int64_t at) {
+  return flat_slice(t, at, 1).to(at::kDouble).item<double>();
+}
+
+// The first wrong element of an output whose elements are right or wrong and nothing between.
+// @param wrong  bool per element
+std::optional<Worst> worst_position(const TensorSpec& spec, const at::Tensor& wrong,
+                                    const at::Tensor& got, const at::Tensor& expected) {
+  const auto value = [&](int64_t at) {
+    return WrongElement{.got = element(got, at), .expected = element(expected, at)};
+  };
+  WrongElements all = wrong_elements(spec.shape, wrong.cpu(), value);
+  if (all.count == 0) return std::nullopt;
+  const WrongElement first = all.first.front();
+  return Worst{first.index, first.expected, first.got, 0, "integer", std::move(all)};
+}
+
+double share_of(const Comparison& c) {
+  if (!c.worst) return 0;
+  return static_cast<double>(c.worst->all.count) / static_cast<double>(c.elements);
+}
+
 std::string reason_for(double got, const at::Tensor& bytes) {
   if (!std::isnan(got)) return "value";
   return bytes.eq(0xFF).all().item<bool>() ? "unwritten" : "nan";
@@ -96,39 +109,52 @@ Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
   };
   const at::Tensor whole = expected.range(0, result.elements);
   const at::Tensor wrong = bytes(got.to(whole.device())).ne(bytes(whole)).any(1);
-  const auto count = wrong.sum().item<int64_t>();
-  result.error = static_cast<double>(count) / static_cast<double>(result.elements);
-  if (count > 0) {
-    const auto at = wrong.to(at::kByte).argmax().item<int64_t>();
-    const auto read = [&](const at::Tensor& t) {
-      return flat_slice(t, at, 1).to(at::kDouble).item<double>();
-    };
-    result.worst = Worst{unravel(at, spec.shape), read(whole), read(got), 0, "integer"};
-  }
+  result.worst = worst_position(spec, wrong, got, whole);
+  result.error = share_of(result);
   return result;
+}
+
+// printf writes a NaN with its sign.
+std::string in_words(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  std::ostringstream text;
+  text.precision(7);
+  text << value;
+  return text.str();
 }
 
 }  // namespace
 
 std::string describe_worst(const TensorSpec& spec, const Comparison& c) {
   const Worst& worst = *c.worst;
+  const auto place = [&](const std::vector<int64_t>& index) {
+    std::string text = spec.name + "[";
+    for (size_t i = 0; i < index.size(); ++i) text += (i ? ", " : "") + std::to_string(index[i]);
+    return text + "]";
+  };
   std::ostringstream text;
   text.precision(7);
-  text << spec.name << "[";
-  for (size_t i = 0; i < worst.index.size(); ++i) text << (i ? ", " : "") << worst.index[i];
-  text << "] is ";
+  text << place(worst.index) << " is ";
   if (worst.reason == "unwritten") {
     // NaN goes through arithmetic with its bits on some devices.
     text << "not written, or made from memory that nobody has written,";
   } else {
-    text << worst.got;
+    text << in_words(worst.got);
   }
-  text << " but must be " << worst.expected;
+  text << " but must be " << in_words(worst.expected);
   text.precision(3);
   if (worst.bound > 0) text << " +- " << worst.bound;
-  if (worst.reason == "integer") {
-    text << "; " << 100 * c.error << " % of the elements are wrong";
+  if (worst.all.count == 0) {
+    text << "; no element alone is off by too much";
   } else {
+    text << "; " << worst.all.count << " of " << c.elements << " elements are wrong";
+    if (worst.all.first[0].index != worst.index) {
+      text << ", the first is " << place(worst.all.first[0].index);
+    }
+    if (!worst.all.where.empty()) text << ", " << worst.all.where;
+  }
+  if (worst.reason != "integer" && std::isfinite(c.error)) {
     text << "; relative error of the whole output " << c.error << ", allowed " << c.bound;
   }
   return text.str();
@@ -179,7 +205,8 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
   const double largest = largest_value(spec.dtype);
   double error_squared = 0, worst_ratio = -1;
   int64_t worst_at = 0;
-  for_slices(result.elements, [&](int64_t first, int64_t count) {
+  // How far the elements of a slice are off, and how far they may be.
+  const auto deviations = [&](int64_t first, int64_t count) {
     const at::Tensor y = expected.range(first, count).to(at::kDouble);
     const at::Tensor c = flat_slice(got, first, count).to(y);
     const at::Tensor special = at::isfinite(y).logical_not();
@@ -193,6 +220,10 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
     // Two right results can lie on both sides of the type's largest value.
     const at::Tensor overflow = c.isinf().logical_and_(y.sign().eq(c.sign()));
     off.masked_fill_(overflow.logical_and_((finite(y).abs() + limit).ge(largest)), 0.0);
+    return std::pair(off, limit);
+  };
+  for_slices(result.elements, [&](int64_t first, int64_t count) {
+    const auto [off, limit] = deviations(first, count);
     error_squared += off.square().sum().item<double>();
     result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
     // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
@@ -209,12 +240,23 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
   result.bound = tolerance.relative;
   result.library_error = tolerance.library_error;
   if (worst_ratio > 1 || !(result.error <= result.bound)) {
-    const double value_expected = expected.range(worst_at, 1).to(at::kDouble).item<double>();
-    const at::Tensor element = flat_slice(got, worst_at, 1);
-    const double value = element.to(at::kDouble).item<double>();
-    result.worst = Worst{unravel(worst_at, spec.shape), value_expected, value,
-                         tolerance.per_rms * rms + tolerance.per_value * std::abs(value_expected),
-                         reason_for(value, element.contiguous().view(at::kByte))};
+    const auto value = [&](int64_t at) {
+      return WrongElement{.got = element(got, at),
+                          .expected = expected.range(at, 1).to(at::kDouble).item<double>()};
+    };
+    std::vector<at::Tensor> wrong;
+    for_slices(result.elements, [&](int64_t first, int64_t count) {
+      const auto [off, limit] = deviations(first, count);
+      wrong.push_back(off.gt(limit).cpu());
+    });
+    const WrongElement worst = value(worst_at);
+    result.worst =
+        Worst{unravel(worst_at, spec.shape),
+              worst.expected,
+              worst.got,
+              tolerance.per_rms * rms + tolerance.per_value * std::abs(worst.expected),
+              reason_for(worst.got, flat_slice(got, worst_at, 1).contiguous().view(at::kByte)),
+              wrong_elements(spec.shape, at::cat(wrong), value)};
   }
   return result;
 }
@@ -235,15 +277,8 @@ Comparison compare_argument(const TensorSpec& spec, const at::Tensor& there,
   const at::Tensor at_oracle = input.gather(dim, along(oracle));
   const at::Tensor right =
       at_got.eq(at_oracle).view(oracle.sizes()).logical_and_(inside).reshape(-1);
-  const auto wrong = result.elements - right.sum().item<int64_t>();
-  result.error =
-      static_cast<double>(wrong) / static_cast<double>(std::max<int64_t>(result.elements, 1));
-  if (wrong > 0) {
-    const auto at = right.logical_not().to(at::kByte).argmax().item<int64_t>();
-    result.worst =
-        Worst{unravel(at, spec.shape), flat_slice(oracle, at, 1).to(at::kDouble).item<double>(),
-              flat_slice(got, at, 1).to(at::kDouble).item<double>(), 0, "integer"};
-  }
+  result.worst = worst_position(spec, right.logical_not(), got, oracle);
+  result.error = share_of(result);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/wrong_elements.h"
 #include "kb/tensors.h"
 
 namespace kb {
@@ -18,6 +19,7 @@ struct Worst {
   std::vector<int64_t> index;
   double expected = 0, got = 0, bound = 0;
   std::string reason;  ///< value, nan, unwritten, integer
+  WrongElements all;   ///< none where only the output as a whole is off by too much
 };
 
 /// How one output compares. Errors are relative: ||v - oracle|| / ||oracle|| in the 2-norm.
@@ -38,8 +40,9 @@ struct Tolerance {
   double library_error = 0;  ///< relative, for the report
 };
 
-/// "y[3, 7] is 1.5 but must be 1.4 +- 1e-06; relative error of the whole output ..." for an output
-/// that has a worst element.
+/// "y[3, 7] is 1.5 but must be 1.4 +- 1e-06; 12 of 96 elements are wrong, the first is y[0, 7],
+/// only index 7 of dimension 1; relative error of the whole output ..." for an output that has a
+/// worst element.
 std::string describe_worst(const TensorSpec& spec, const Comparison& comparison);
 
 /// The values that an output should have, in row-major order: at hand, or computed as they are

@@ -39,6 +39,14 @@ Json to_json(const TensorSpec& spec, const Comparison& c) {
           {"elements", c.elements}};
 }
 
+Json to_json(const std::vector<WrongElement>& elements) {
+  Json pairs = Json::array();
+  for (const WrongElement& e : elements) {
+    pairs.push_back({{"index", e.index}, {"got", e.got}, {"expected", e.expected}});
+  }
+  return pairs;
+}
+
 // Keeps, over the calls of a set, the report of the call with the largest error.
 void keep_worst(Json& reports, Json report) {
   for (Json& old : reports) {
@@ -195,7 +203,11 @@ void Correctness::decide_incorrect(const TensorSpec& spec, const Comparison& c,
                  {"expected", c.worst->expected},
                  {"got", c.worst->got},
                  {"bound", c.worst->bound},
-                 {"reason", c.worst->reason}});
+                 {"reason", c.worst->reason},
+                 {"wrong", c.worst->all.count},
+                 {"elements", c.elements},
+                 {"where", c.worst->all.where},
+                 {"first", to_json(c.worst->all.first)}});
 }
 
 void Correctness::check_call(RunnerSession& runner, Workload& work, const std::string& set,

@@ -109,6 +109,9 @@ class StepTest : public testing::Test {
       judging_.report["sets"].push_back(std::move(set));
     } catch (const Decided& decided) {
       judging_.decided = with_order(decided);
+      if (Json& worst = judging_.decided->worst; worst.is_object() && !step_.schedule.empty()) {
+        worst["schedule"] = step_.schedule;
+      }
       if (decided.verdict == Verdict::skipped) GTEST_SKIP() << decided.what();
       FAIL() << to_string(decided.verdict) << ": " << judging_.decided->what();
     }
@@ -121,7 +124,7 @@ class StepTest : public testing::Test {
     return {decided.verdict,
             std::string(decided.what()) +
                 "; only when the threads of each block run in reverse order, so a barrier or an "
-                "atomic may be missing",
+                "atomic may be missing: the preset cpu-tsan says which access",
             decided.worst};
   }
 

@@ -27,7 +27,8 @@ const char* to_string(Verdict verdict);
 class Decided : public std::runtime_error {
  public:
   /// @param evidence a sentence or a few that a person can act on
-  /// @param worst for wrong outputs: set, output, index, expected, got, bound, reason
+  /// @param worst for wrong outputs: set, output, index, expected, got, bound, reason, and of all
+  ///   wrong elements wrong (how many), elements, where, first
   Decided(Verdict verdict, const std::string& evidence, nlohmann::ordered_json worst = nullptr)
       : std::runtime_error(evidence), verdict(verdict), worst(std::move(worst)) {}
 

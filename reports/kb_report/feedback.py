@@ -174,6 +174,7 @@ def _evidence(found: dict[str, Any]) -> list[str]:
         if not unwritten and w.get("reason") not in (None, w["got"]):
             text += f" ({w['reason']})"
         lines += ["## Worst element", "", f"{text}.", ""]
+        lines += _wrong_elements(w)
     if found["sets"] and found["verdict"] == "incorrect":
         rows = [["set", "sizes", "output", "error", "bound"]]
         for s in found["sets"]:
@@ -184,6 +185,22 @@ def _evidence(found: dict[str, Any]) -> list[str]:
                 rows.append([s["set"], sizes, output, _short(o["error"]), _short(o["bound"])])
         lines += [*columns.pipes(rows, "lllrr"), ""]
     return lines
+
+
+def _wrong_elements(worst: dict[str, Any]) -> list[str]:
+    """How many elements are wrong, where they lie, and the first of them."""
+    if not worst.get("wrong"):
+        return []
+    where = f": {worst['where'].rstrip(',')}" if worst.get("where") else ""
+    rows = [["index", "got", "expected"]]
+    for pair in worst.get("first") or []:
+        values = [
+            "not finite" if pair[side] is None else _short(pair[side], 7)
+            for side in ("got", "expected")
+        ]
+        rows.append([", ".join(map(str, pair["index"])), *values])
+    count = f"{worst['wrong']} of {worst['elements']} elements are wrong{where}. The first:"
+    return [count, "", *columns.pipes(rows, "lrr"), ""]
 
 
 def _said_once(summary: str, diagnostics: str) -> str:

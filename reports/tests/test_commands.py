@@ -708,6 +708,23 @@ def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):
     assert "functional, not a GPU measurement" in text and "3.0" not in text
 
 
+def test_wrong_elements_are_counted_located_and_shown(tmp_path, capsys):
+    build = BuildDir(tmp_path / "h200")
+    entry = build.add(build.levels[1][0])
+    value = build.result(entry, "incorrect")
+    value["correctness"]["worst"] |= {
+        "wrong": 96, "elements": 960, "where": "only the last index, 9, of dimension 1",
+        "first": [{"index": [0, 9], "got": None, "expected": 1.5},
+                  {"index": [1, 9], "got": 0.25, "expected": 2.5}],
+    }  # fmt: skip
+    build.write(entry["result"], value)
+    build.finish()
+    assert main(["feedback", str(build.root), entry["name"]]) == 0
+    text = capsys.readouterr().out
+    assert "96 of 960 elements are wrong: only the last index, 9, of dimension 1." in text
+    assert "| 0, 9 | not finite | 1.5 |" in text and "| 1, 9 | 0.25 | 2.5 |" in text
+
+
 @pytest.mark.parametrize(
     ("worst", "sentence"),
     [

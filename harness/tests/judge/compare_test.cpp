@@ -53,6 +53,10 @@ TEST(Compare, RejectsOneElementOffInAMillion) {
   EXPECT_LT(c.error, c.bound);  // the whole is close; this element alone is not
   EXPECT_EQ(c.worst->index, (std::vector<int64_t>{12, 34, 56}));
   EXPECT_EQ(c.worst->reason, "value");
+  EXPECT_EQ(c.worst->all.count, 1);
+  EXPECT_EQ(c.worst->all.where,
+            "only index 12 of dimension 0 and only index 34 of dimension 1 and only index 56 of "
+            "dimension 2");
   EXPECT_NEAR(c.worst->got - c.worst->expected, 1e-4, 1e-6);
   EXPECT_LT(c.worst->bound, 3e-5);
   EXPECT_NEAR(c.max_abs_error, 1e-4, 1e-6);
