@@ -64,6 +64,28 @@ at::Tensor SharedTensor::damaged_guard_bytes() const {
          damaged(memory_.narrow(0, behind, memory_.numel() - behind));
 }
 
+std::string SharedTensor::damage() const {
+  const auto offset = static_cast<int64_t>(data_offset_),
+             stride = static_cast<int64_t>(slot_stride_),
+             size = static_cast<int64_t>(c10::elementSize(spec_.dtype));
+  // The damaged bytes of a band, ascending.
+  const auto damaged = [&](int64_t from, int64_t to) {
+    return memory_.narrow(0, from, to - from).ne(0xFF).nonzero().view(-1);
+  };
+  const auto elements = [&](int64_t bytes, const char* where) {
+    const int64_t count = (bytes + size - 1) / size;
+    return std::to_string(count) + (count == 1 ? " element " : " elements ") + where;
+  };
+  for (int64_t i = 0; i < slots_; ++i) {
+    const int64_t end = i + 1 < slots_ ? offset + (i + 1) * stride : memory_.numel();
+    const at::Tensor behind = damaged(offset + i * stride + spec_.bytes(), end);
+    if (behind.numel() > 0) return elements(behind[0].item<int64_t>() + 1, "behind its last");
+  }
+  const at::Tensor before = damaged(0, offset);
+  TORCH_CHECK(before.numel() > 0, "no guard band of '", spec_.name, "' is damaged");
+  return elements(offset - before[-1].item<int64_t>(), "before its first");
+}
+
 protocol::Tensor SharedTensor::describe() const {
   protocol::Tensor out{};
   TORCH_CHECK(spec_.name.size() < protocol::max_name, "name too long: ", spec_.name);

@@ -36,6 +36,9 @@ class SharedTensor {
   /// Bytes before the first, between two or behind the last copy that no longer are 0xFF: an int64
   /// scalar that the device may still be computing.
   at::Tensor damaged_guard_bytes() const;
+  /// Where the damage is nearest to a copy: "1 element before its first", "3 elements behind its
+  /// last". Only where damaged_guard_bytes() is not 0.
+  std::string damage() const;
   /// The description that a runner needs to map it.
   protocol::Tensor describe() const;
   const TensorSpec& spec() const { return spec_; }

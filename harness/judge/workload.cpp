@@ -239,9 +239,16 @@ void Workload::check_guards(const std::string& set) const {
   }
   const auto wrong = first_wrong(damaged);
   if (!wrong) return;
+  std::string where;
+  for (const auto* group : {&inputs_, &weights_, &outputs_}) {
+    for (const Slots& t : *group) {
+      if (t.shared->spec().name == wrong->name) where = t.shared->damage();
+    }
+  }
   throw Decided(Verdict::incorrect,
-                "the candidate wrote outside '" + wrong->name + "': " +
-                    std::to_string(wrong->amount) + " bytes next to it changed (" + set + " sizes)",
+                "the candidate wrote outside '" + wrong->name +
+                    "': " + std::to_string(wrong->amount) +
+                    " bytes next to it changed, the nearest " + where + " (" + set + " sizes)",
                 {{"set", set}, {"output", wrong->name}, {"reason", "out_of_bounds"}});
 }
 

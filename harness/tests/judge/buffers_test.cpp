@@ -26,6 +26,20 @@ TEST_P(Poison, FillsOneCopyAndNothingElse) {
   EXPECT_EQ(tensor->damaged_guard_bytes().item<int64_t>(), 0);
 }
 
+TEST(Damage, IsNamedByItsPlace) {
+  const auto memory = make_shared_memory();
+  const auto written = [&](int64_t copy, int64_t element) {
+    const auto tensor = memory->allocate(output<float>("y", {5, 7}), 2);
+    const at::Tensor slot = tensor->slot(copy);
+    slot.as_strided({1}, {1}, slot.storage_offset() + element).fill_(1);
+    EXPECT_GT(tensor->damaged_guard_bytes().item<int64_t>(), 0);
+    return tensor->damage();
+  };
+  EXPECT_EQ(written(0, 35), "1 element behind its last");
+  EXPECT_EQ(written(1, 37), "3 elements behind its last");
+  EXPECT_EQ(written(0, -2), "2 elements before its first");
+}
+
 TEST_P(Poison, OneElementIsMissed) {
   const auto memory = make_shared_memory();
   const auto tensor = memory->allocate(GetParam().spec, 1);
