@@ -75,9 +75,9 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
   const FullSizes full(options.sizes);
-  const Task task = full.scaled(declared);
-
   const at::NoGradGuard no_grad;
+  const GivenWeights weights = options.with_given_weights(full.scaled(declared));
+  const Task& task = weights.task;
   ResultFile file(find_candidate(options.manifest, options.candidate));
   options.apply_contract(file.entry());
   file.resume();
@@ -90,6 +90,10 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   if (const Json& judged = file.json()["correctness"]["contract"]; judged != options.contract) {
     throw std::runtime_error(options.candidate + " was judged under the contract " + judged.dump() +
                              ", not " + options.contract + "; run its .correct step again");
+  }
+  if (file.json()["correctness"]["weights"] != to_json(weights)) {
+    throw std::runtime_error(options.candidate +
+                             " was judged with other weights; run its .correct step again");
   }
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");

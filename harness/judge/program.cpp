@@ -49,6 +49,9 @@ void ProgramOptions::add_to(CLI::App& app) {
   app.add_option("--sizes", sizes,
                  "full, or <N>g for full sizes scaled down to a GPU with N GB of memory")
       ->envname("KB_SIZES");
+  app.add_option("--weights", weights,
+                 "safetensors with the task's weights under upstream's names, such as a checkpoint")
+      ->envname("KB_WEIGHTS");
   app.add_option("--rng-seed", rng_seed, "hex seed of an earlier result, to see it again")
       ->check(hex_seed);
   app.add_option("--reference-module", reference_module,
@@ -78,6 +81,10 @@ void ProgramOptions::apply_contract(const CandidateEntry& entry) {
 
 InputKind ProgramOptions::input_kind() const {
   return inputs == "compat" ? InputKind::compat : InputKind::standard;
+}
+
+GivenWeights ProgramOptions::with_given_weights(const Task& task) const {
+  return weights.empty() ? GivenWeights{task, "", {}} : with_weights(task, weights);
 }
 
 uint64_t ProgramOptions::seed() const {

@@ -9,6 +9,7 @@
 
 #include "judge/baseline.h"
 #include "judge/correctness.h"
+#include "judge/given_weights.h"
 #include "judge/runner_session.h"
 #include "kb/task.h"
 #include "result/candidate_entry.h"
@@ -28,6 +29,7 @@ struct ProgramOptions {
   std::string rng_seed;                    ///< hex; empty: drawn from the kernel
   std::filesystem::path reference_module;  ///< timed instead of the reference: for A/A measurements
   std::filesystem::path report;            ///< where timing goes instead of into the result file
+  std::filesystem::path weights;           ///< safetensors in the place of drawn weights
   double call_timeout_s = 10;
   int iterations = 3;
   int pairs = 5;                  ///< of processes that a lane is pooled over where launches matter
@@ -37,6 +39,8 @@ struct ProgramOptions {
   /// Sets ATen for the contract, which is the build tree's unless another one was asked for.
   void apply_contract(const CandidateEntry& entry);
   InputKind input_kind() const;
+  /// The task with the weights of a file, if one is given. @throws std::runtime_error
+  GivenWeights with_given_weights(const Task& task) const;
   uint64_t seed() const;
 };
 

@@ -185,9 +185,9 @@ int judge(int argc, char** argv, const Task& declared) {
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
   const FullSizes full(options.sizes);
-  const Task task = full.scaled(declared);
-
   const at::NoGradGuard no_grad;
+  const GivenWeights weights = options.with_given_weights(full.scaled(declared));
+  const Task& task = weights.task;
   Judging judging(task, full.name(declared), options);
   judging.options.apply_contract(judging.file.entry());
   judging.file.resume();
@@ -209,6 +209,7 @@ int judge(int argc, char** argv, const Task& declared) {
                     {"precision", precision_settings()},
                     {"inputs", options.inputs},
                     {"rng_seed", hex},
+                    {"weights", to_json(weights)},
                     {"sets", Json::array()},
                     {"worst", nullptr}};
   judging.file.json()["category"] = task.category;

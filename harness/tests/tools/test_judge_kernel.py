@@ -1,13 +1,15 @@
 """tools/judge with one kernel that lies anywhere."""
 
+import hashlib
 import json
 import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
+from conftest import BUILD_DIR, EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
 from processes import alive, descendants, runs, wait_until
 
 BLOCKS = (SOURCE_DIR / "level1/019_relu/candidate.cu").read_text()  # includes <kb/map.cuh>
@@ -86,6 +88,29 @@ def test_torchs_names_may_be_included_alone_or_with_the_blocks(checkout: Checkou
         done = checkout.judge(*options, "--no-timing", PRESET, "level1/019_relu", "-", given=TORCH)
         assert (done.returncode, verdict_of(done)) == (0, "pass"), done.stderr
         assert json.loads(done.stdout)["build"]["headers"] == headers
+
+
+def test_weights_may_come_out_of_a_file(checkout: Checkout, tmp_path: Path) -> None:
+    task, file = "level2/086_matmul_divide_gelu", tmp_path / "weights.safetensors"
+    program = BUILD_DIR / "bin/kb_reference"
+    listed = json.loads(subprocess.check_output([program, "--list"]))
+    smoke = next(t for t in listed if t["name"] == task)["sets"]["smoke"]
+    sizes = [f"--size={name}={value}" for name, value in smoke.items()]
+    make = [program, "--task", task, "--make-inputs", "7", "--out", file, *sizes]
+    subprocess.run(make, check=True)
+    given = (checkout.root / task / "candidate.cu").read_text()
+
+    def judge(weights: Path) -> subprocess.CompletedProcess[str]:
+        arguments = ("--headers", "kb", PRESET, task, "-")
+        return checkout.judge(*arguments, given=given, environment={"KB_WEIGHTS": str(weights)})
+
+    done = judge(file)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["correctness"]["weights"]
+    assert found["sets"] == ["smoke"]
+    assert found["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    missing = judge(tmp_path / "nowhere.safetensors")
+    assert missing.returncode == 2 and "nowhere.safetensors" in missing.stderr
 
 
 def test_a_declared_library_is_recorded(checkout: Checkout) -> None:
