@@ -8,6 +8,7 @@
 
 #include "build/sha256.h"
 #include "conformance/safetensors.h"
+#include "judge/drawn_sizes.h"
 
 namespace kb {
 namespace {
@@ -47,20 +48,13 @@ std::optional<std::string> misfit(const std::vector<TensorSpec>& specs, const Te
   return std::nullopt;
 }
 
-bool has_weights(const std::vector<TensorSpec>& specs) {
-  for (const TensorSpec& spec : specs) {
-    if (spec.role == Role::weight) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 GivenWeights with_weights(Task task, const std::filesystem::path& file) {
   const auto given = std::make_shared<const Tensors>(read_safetensors(file));
   GivenWeights out{std::move(task), file_sha256(file), {}};
   const Task& declared = out.task;
-  if (!has_weights(declared.tensors(declared.full))) {
+  if (weights_read(declared) == 0) {
     throw std::runtime_error(declared.name + " has no weights, and " + file.string() +
                              " was given for them: judge it without KB_WEIGHTS");
   }

@@ -21,12 +21,12 @@ at::Tensor differ(const at::Tensor& a, const at::Tensor& b) {
 
 // How much is wrong with a tensor: a scalar that the device may still be computing.
 struct Finding {
-  const TensorSpec& spec;
+  const SharedTensor& tensor;
   at::Tensor amount;
 };
 
 struct Wrong {
-  std::string name;
+  const SharedTensor& tensor;
   int64_t amount;
 };
 
@@ -39,7 +39,7 @@ std::optional<Wrong> first_wrong(const std::vector<Finding>& findings) {
   const at::Tensor amounts = at::stack(scalars).to(at::kLong).cpu();
   for (size_t i = 0; i < findings.size(); ++i) {
     const int64_t amount = amounts.const_data_ptr<int64_t>()[i];
-    if (amount != 0) return Wrong{findings[i].spec.name, amount};
+    if (amount != 0) return Wrong{findings[i].tensor, amount};
   }
   return std::nullopt;
 }
@@ -209,16 +209,16 @@ void Workload::check_inputs(const std::string& set) const {
   for (const auto* group : {&inputs_, &weights_}) {
     for (const Slots& t : *group) {
       for (int64_t s = 0; s < t.shared->slots(); ++s) {
-        changed.push_back({t.shared->spec(), differ(t.shared->slot(s), t.originals[s])});
+        changed.push_back({*t.shared, differ(t.shared->slot(s), t.originals[s])});
       }
     }
   }
   const auto wrong = first_wrong(changed);
   if (!wrong) return;
-  throw Decided(
-      Verdict::incorrect,
-      "the candidate changed '" + wrong->name + "', which it may only read (" + set + " sizes)",
-      {{"set", set}, {"output", wrong->name}, {"reason", "input_modified"}});
+  const std::string& name = wrong->tensor.spec().name;
+  throw Decided(Verdict::incorrect,
+                "the candidate changed '" + name + "', which it may only read (" + set + " sizes)",
+                {{"set", set}, {"output", name}, {"reason", "input_modified"}});
 }
 
 void Workload::check_untouched(int64_t slot) const {
@@ -234,22 +234,17 @@ void Workload::check_guards(const std::string& set) const {
   std::vector<Finding> damaged;
   for (const auto* group : {&inputs_, &weights_, &outputs_}) {
     for (const Slots& t : *group) {
-      damaged.push_back({t.shared->spec(), t.shared->damaged_guard_bytes()});
+      damaged.push_back({*t.shared, t.shared->damaged_guard_bytes()});
     }
   }
   const auto wrong = first_wrong(damaged);
   if (!wrong) return;
-  std::string where;
-  for (const auto* group : {&inputs_, &weights_, &outputs_}) {
-    for (const Slots& t : *group) {
-      if (t.shared->spec().name == wrong->name) where = t.shared->damage();
-    }
-  }
+  const std::string& name = wrong->tensor.spec().name;
   throw Decided(Verdict::incorrect,
-                "the candidate wrote outside '" + wrong->name +
-                    "': " + std::to_string(wrong->amount) +
-                    " bytes next to it changed, the nearest " + where + " (" + set + " sizes)",
-                {{"set", set}, {"output", wrong->name}, {"reason", "out_of_bounds"}});
+                "the candidate wrote outside '" + name + "': " + std::to_string(wrong->amount) +
+                    " bytes next to it changed, the nearest " + wrong->tensor.damage() + " (" +
+                    set + " sizes)",
+                {{"set", set}, {"output", name}, {"reason", "out_of_bounds"}});
 }
 
 }  // namespace kb

@@ -20,7 +20,7 @@ struct WrongElement {
 /// All wrong elements of one output.
 struct WrongElements {
   int64_t count = 0;
-  /// "all of them", or where they lie if that is simple: "only the last row of dimension 0".
+  /// "all of them", or where they lie if that is simple: "only index 6 of dimension 0".
   std::string where;
   std::vector<WrongElement> first;  ///< at most five, in row-major order
 };

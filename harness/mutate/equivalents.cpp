@@ -46,8 +46,8 @@ std::vector<Equivalent> read_equivalents(const std::filesystem::path& file) {
     }
     if (e.reason.empty()) {
       throw std::runtime_error(file.string() +
-                               " has an entry without a reason: say why the mutant " + "of " +
-                               e.file + " computes the same");
+                               " has an entry without a reason: say why the mutant of " + e.file +
+                               " computes the same");
     }
     entries.push_back(std::move(e));
   }

@@ -14,21 +14,6 @@ namespace kb {
 
 namespace fs = std::filesystem;
 
-const char* name_of(Fate fate) {
-  switch (fate) {
-    case Fate::killed:
-      return "killed";
-    case Fate::survived:
-      return "survived";
-    case Fate::equivalent:
-      return "equivalent";
-    case Fate::unreached:
-      return "unreached";
-    default:
-      return "invalid";
-  }
-}
-
 Fate fate_of(const std::string& verdict, bool listed) {
   if (verdict == "same_code") return Fate::equivalent;
   if (verdict == "pass") return listed ? Fate::equivalent : Fate::survived;

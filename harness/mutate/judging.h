@@ -12,19 +12,9 @@
 #include "mutate/equivalents.h"
 #include "mutate/flatten.h"
 #include "mutate/mutants.h"
+#include "result/fate.h"
 
 namespace kb {
-
-/// What has become of a mutant.
-enum class Fate {
-  killed,      ///< the judge has refused it
-  survived,    ///< it has passed
-  equivalent,  ///< it has passed, and computes the same
-  unreached,   ///< it has passed, and the kernel does not get there at the sizes of the CPU
-  invalid,     ///< it does not compile, or the task cannot be judged: it says nothing
-};
-
-const char* name_of(Fate fate);
 
 /// A mutant with what the judge says of it.
 struct Trial {

@@ -11,7 +11,7 @@
 #include "mutate/reached.h"
 #include "mutate/report.h"
 #include "mutate/selection.h"
-#include "result/files.h"
+#include "result/candidate_entry.h"
 
 namespace kb {
 namespace {
@@ -34,16 +34,11 @@ struct Options {
 
 std::vector<std::string> task_names(const Options& options) {
   std::vector<std::string> names;
-  const Json manifest = read_json(options.build_dir / "manifest.json");
-  for (const auto& [level, of] : manifest.at("levels").items()) {
-    for (const Json& slug : of.at("tasks")) {
-      const std::string name = "level" + level + "/" + slug.get<std::string>();
-      const bool wanted =
-          std::any_of(options.tasks.begin(), options.tasks.end(), [&](const std::string& pattern) {
-            return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-          });
-      if (wanted) names.push_back(name);
-    }
+  for (const std::string& name : configured_tasks(read_json(options.build_dir / "manifest.json"))) {
+    const bool wanted = std::any_of(
+        options.tasks.begin(), options.tasks.end(),
+        [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+    if (wanted) names.push_back(name);
   }
   if (names.empty()) {
     throw std::runtime_error("no task of " + options.build_dir.string() +
@@ -104,8 +99,9 @@ std::vector<Mutant> chosen(const Kernels& kernels, const std::vector<Equivalent>
 }
 
 void print_trial(const Trial& t) {
-  std::printf("%-10s %s %s %s %s:%d\n", name_of(t.fate), t.mutant.id.c_str(), t.mutant.task.c_str(),
-              t.mutant.mistake.c_str(), t.mutant.file.c_str(), t.mutant.line);
+  std::printf("%-10s %s %s %s %s:%d\n", to_string(t.fate), t.mutant.id.c_str(),
+              t.mutant.task.c_str(), t.mutant.mistake.c_str(), t.mutant.file.c_str(),
+              t.mutant.line);
   if (t.fate == Fate::survived) {
     std::printf("  %s\n  %s\n", t.mutant.before.c_str(), t.mutant.after.c_str());
   }

@@ -65,9 +65,9 @@ std::string survivors(const std::vector<Trial>& trials) {
 }
 
 Json to_json(const Trial& t) {
-  return {{"id", t.mutant.id},       {"task", t.mutant.task},   {"operator", t.mutant.mistake},
-          {"file", t.mutant.file},   {"line", t.mutant.line},   {"before", t.mutant.before},
-          {"after", t.mutant.after}, {"fate", name_of(t.fate)}, {"verdict", t.verdict},
+  return {{"id", t.mutant.id},       {"task", t.mutant.task},     {"operator", t.mutant.mistake},
+          {"file", t.mutant.file},   {"line", t.mutant.line},     {"before", t.mutant.before},
+          {"after", t.mutant.after}, {"fate", to_string(t.fate)}, {"verdict", t.verdict},
           {"evidence", t.evidence},  {"reason", t.reason}};
 }
 

@@ -80,6 +80,16 @@ std::vector<std::string> scheduled_gpus(const fs::path& build_dir) {
   return uuids;
 }
 
+std::vector<std::string> configured_tasks(const Json& manifest) {
+  std::vector<std::string> names;
+  for (const auto& [level, of] : manifest.at("levels").items()) {
+    for (const Json& slug : of.at("tasks")) {
+      names.push_back("level" + level + "/" + slug.get<std::string>());
+    }
+  }
+  return names;
+}
+
 ResultFile::ResultFile(CandidateEntry entry) : entry_(std::move(entry)) {}
 
 void ResultFile::begin() {

@@ -34,6 +34,9 @@ struct CandidateEntry {
 /// Finds `name` in a manifest. @throws std::runtime_error if it is not there
 CandidateEntry find_candidate(const std::filesystem::path& manifest, const std::string& name);
 
+/// "level1/019_relu", ...: the tasks that are configured.
+std::vector<std::string> configured_tasks(const Json& manifest);
+
 /// A result file that the steps build, correct and bench fill in one after the other. Each step
 /// replaces the whole file, so that it always stands for one module and one harness.
 class ResultFile {

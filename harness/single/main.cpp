@@ -107,13 +107,8 @@ void check_built(const Arguments& arguments) {
          ", then cmake --build --preset " + preset_of(build) + " --target kb_suite");
   }
   const Json manifest = read_json(build / "manifest.json");
-  bool known = false;
-  for (const auto& [level, of] : manifest.at("levels").items()) {
-    for (const Json& task : of.at("tasks")) {
-      known |= arguments.task == "level" + level + "/" + task.get<std::string>();
-    }
-  }
-  if (!known) {
+  const std::vector<std::string> tasks = configured_tasks(manifest);
+  if (std::find(tasks.begin(), tasks.end(), arguments.task) == tasks.end()) {
     const std::string chosen = manifest.at("chosen_tasks");
     fail("there is no task '" + arguments.task + "' in " + build.string() +
          ": give the name of a task's folder, such as level1/019_relu" +
@@ -347,9 +342,8 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Judges one kernel that lies anywhere and prints its result as JSON.\n"
       "Exit code: 0 pass, 10 incorrect, 11 compile_error, 12 runtime_error, 13 timeout, 14 cheat, "
-      "15 policy_violation, 77 skipped, 78 degenerate, 79 the code of --unless-code; 2: nothing "
-      "was "
-      "judged, stderr says why.");
+      "15 policy_violation, 77 skipped, 78 degenerate, 79 the code of --unless-code; "
+      "2: nothing was judged, stderr says why.");
   app.add_option("--build-dir", arguments.build_dir, "build/<preset>")->required();
   app.add_option("task", arguments.task, "levelN/NNN_slug")->required();
   app.add_option("file", arguments.file, "the kernel's source; - is standard input")->required();

@@ -18,18 +18,6 @@ using at::Tensor;
 constexpr double fp32_roundoff = 0x1p-24;
 constexpr double fp64_per_fp32 = 0x1p-29;
 
-const char* to_string(Fate fate) {
-  switch (fate) {
-    case Fate::killed:
-      return "killed";
-    case Fate::survived:
-      return "survived";
-    case Fate::equivalent:
-      return "equivalent";
-  }
-  return "survived";
-}
-
 // Relative distance of two results in the 2-norm; infinite if special values stand elsewhere.
 double distance(const Tensor& a, const Tensor& b) {
   if (!at::isFloatingType(b.scalar_type())) return at::equal(a, b) ? 0.0 : INFINITY;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kb/task.h"
+#include "result/fate.h"
 #include "result/files.h"
 
 namespace kb {
@@ -15,10 +16,6 @@ struct AssessmentOptions {
   std::string inputs = "default";  ///< default or compat
   uint64_t rng_seed = 1;
 };
-
-/// What became of a mutant. `equivalent`: it is no wrong answer, because what it leaves out has no
-/// effect beyond rounding.
-enum class Fate { killed, survived, equivalent };
 
 struct Trial {
   std::string name;

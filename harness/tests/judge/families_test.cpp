@@ -90,12 +90,16 @@ TEST(Expectation, SaysWhereTheLibraryDoesNotHold) {
   EXPECT_FALSE(library_holds([](const Tensor& t) { return t + 1e9 - 1e9; }, x)) << "cancellation";
 }
 
+// y = bound(x - offset): where x is near the offset, what is left of large numbers.
+Task clamped_difference(double offset) {
+  return small_task({input<float>("x", {64}), output<float>("y", {64})},
+                    [=](const std::vector<Tensor>& given) {
+                      return std::vector<Tensor>{at::clamp(given[0] - offset, -1, 1)};
+                    });
+}
+
 TEST(Expectation, AllowsWhatRoundingTheInputsCosts) {
-  // All but one element are clamped; that one is the difference of large numbers.
-  const auto reference = [](const std::vector<Tensor>& given) {
-    return std::vector<Tensor>{at::clamp(given[0] - 1e4, -1, 1)};
-  };
-  const Task task = small_task({input<float>("x", {64}), output<float>("y", {64})}, reference);
+  const Task task = clamped_difference(1e4);
   Tensor x = at::full({64}, 1e4), y = at::zeros({64});
   x[7] = 10000.25;
   y[7] = 0.25 + 1e-4;
@@ -112,10 +116,7 @@ TEST(Expectation, AllowsWhatRoundingTheInputsCosts) {
 }
 
 TEST(Expectation, AllowsForRoundingWhereTheLibraryIsRightByChance) {
-  const auto reference = [](const std::vector<Tensor>& given) {
-    return std::vector<Tensor>{at::clamp(given[0] - 100, -1, 1)};
-  };
-  const Task task = small_task({input<float>("x", {64}), output<float>("y", {64})}, reference);
+  const Task task = clamped_difference(100);
   Tensor x = at::full({64}, 100.0), y = at::zeros({64});
   x[7] = 100.25;
   at::Generator rng = make_rng(at::kCPU, 3);
