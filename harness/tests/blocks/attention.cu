@@ -77,10 +77,12 @@ KB_FEATURE(attention_of_scores_far_apart) {
   expect_attention<AttentionRows::softmax, float>(false, 33, 2, 8, 4, 2e-4);
 }
 
-KB_FEATURE(attention_of_few_tokens) {
-  constexpr int64_t sequences = 3, tokens = 5, heads = 2, size = 37, width = heads * size;
-  const auto values = signed_values<float>(sequences * tokens * 3 * width, 1);
-  Buffer<float> qkv(values), out(sequences * tokens * width, 0.f);
+void expect_attention_of_few(int64_t size, float factor) {
+  constexpr int64_t sequences = 3, tokens = 5, heads = 2;
+  const int64_t width = heads * size;
+  auto values = signed_values<float>(sequences * tokens * 3 * width, 1);
+  for (float& v : values) v *= factor;
+  Buffer<float> qkv(values), out(static_cast<size_t>(sequences * tokens * width), 0.f);
   kb::launch_attention_of_few<float>(nullptr, sequences, tokens, heads, size, qkv, out);
   KB_LAUNCHED();
   const auto got = out.read();
@@ -94,12 +96,20 @@ KB_FEATURE(attention_of_few_tokens) {
   }
 }
 
+KB_FEATURE(attention_of_few_tokens) { expect_attention_of_few(37, 1); }
+
+// One key has all of the weight, by scores of 1e12 that are rounded to 1e5.
+constexpr float huge = 1 << 20;
+
+KB_FEATURE(attention_of_few_tokens_with_huge_scores) { expect_attention_of_few(37, huge); }
+
 template <class Sees>
 void expect_attention_of_samples(Sees sees, bool causal, int64_t window, int64_t tokens,
-                                 int64_t heads, int64_t size, float factor = 0) {
+                                 int64_t heads, int64_t size, float factor = 0, float scale = 1) {
   constexpr int64_t samples = 2;
   const int64_t width = heads * size;
-  const auto values = signed_values<float>(samples * tokens * 3 * width, 1);
+  auto values = signed_values<float>(samples * tokens * 3 * width, 1);
+  for (float& v : values) v *= scale;
   Buffer<float> qkv(values), out(static_cast<size_t>(samples * tokens * width), 0.f);
   const float* const q = qkv;
   const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width, false, factor};
@@ -123,6 +133,7 @@ KB_FEATURE(attention_of_short_samples) {
   expect_attention_of_samples(kb::SeesAll{}, false, 0, 7, 2, 33);
   expect_attention_of_samples(kb::SeesEarlier{}, true, 0, 33, 3, 8);
   expect_attention_of_samples(kb::SeesEarlier{5}, true, 5, 64, 1, 12, 0.25f);
+  expect_attention_of_samples(kb::SeesAll{}, false, 0, 7, 2, 33, 0, huge);
 }
 
 KB_FEATURE(attention_of_long_samples) {

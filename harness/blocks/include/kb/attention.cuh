@@ -161,7 +161,7 @@ __global__ void attend_short(const T* q, const T* k, const T* v, AttentionShape 
         for (int64_t i = 0; i < s.size; ++i) {
           score = fmaf(element(q, query * s.stride + i), keys[key * pitch + i], score);
         }
-        weight[j] = score * factor;
+        weight[j] = __fmul_rn(score, factor);  // never one instruction with `- max` below
       } else {
         weight[j] = -INFINITY;
       }
@@ -222,7 +222,9 @@ __global__ void attend_few(const T* qkv, int64_t sequences, int64_t tokens, int6
     for (int64_t i = lane; i < size; i += 32) {
       sum = fmaf(element(q, i), element(k, key * 3 * width + i), sum);
     }
-    return combine(Warp{}, sum, Sum{}) * scale;
+    // Rounded here, so that the greatest score is the greatest: fused with a subtraction of it, the
+    // product of large scores would be off by more than exp() bears.
+    return __fmul_rn(combine(Warp{}, sum, Sum{}), scale);
   };
   float max = -INFINITY, sum = 0;
   for (int64_t key = 0; key < tokens; ++key) max = Max{}(max, score(key));
