@@ -1,11 +1,11 @@
 // Canary values are functions of the bits of the task's own values, which keeps their structure.
-#include "judge/canary.h"
+#include "acceptance/canary.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "judge/expectation.h"
-#include "judge/operators.h"
+#include "acceptance/expectation.h"
+#include "acceptance/operators.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Works through outputs of gigabytes in slices, in fp64, on the device where they lie.
-#include "judge/compare.h"
+#include "acceptance/compare.h"
 
 #include <algorithm>
 #include <cmath>

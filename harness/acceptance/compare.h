@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/wrong_elements.h"
+#include "acceptance/wrong_elements.h"
 #include "kb/tensors.h"
 
 namespace kb {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "device/cuda_error.h"
-#include "judge/deviation.h"
+#include "acceptance/deviation.h"
 
 namespace kb {
 namespace {

@@ -1,10 +1,10 @@
 // Draws, asks the task, and draws less at the next attempt.
-#include "judge/drawn_sizes.h"
+#include "acceptance/drawn_sizes.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "judge/extents.h"
+#include "acceptance/extents.h"
 
 namespace kb {
 namespace {

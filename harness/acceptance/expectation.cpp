@@ -1,10 +1,10 @@
 // Both runs of the reference, and the choice between the ways of comparing.
-#include "judge/expectation.h"
+#include "acceptance/expectation.h"
 
 #include <algorithm>
 
-#include "judge/operators.h"
-#include "judge/rounding.h"
+#include "acceptance/operators.h"
+#include "acceptance/rounding.h"
 
 namespace kb {
 

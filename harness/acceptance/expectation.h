@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "judge/compare.h"
-#include "judge/slicing.h"
+#include "acceptance/compare.h"
+#include "acceptance/slicing.h"
 #include "kb/task.h"
 
 namespace kb {

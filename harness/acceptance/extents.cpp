@@ -1,5 +1,5 @@
 // Found by changing one size at a time and looking at the declared shapes.
-#include "judge/extents.h"
+#include "acceptance/extents.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Values are made in place on the tensor's device.
-#include "judge/families.h"
+#include "acceptance/families.h"
 
 #include <algorithm>
 

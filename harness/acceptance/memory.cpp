@@ -1,5 +1,5 @@
-// Estimates count whole tensors; what is small beside them is covered by round numbers.
-#include "judge/memory.h"
+// Estimates count whole tensors; what is small against them is covered by round numbers.
+#include "acceptance/memory.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,8 +7,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "judge/expectation.h"
-#include "judge/extents.h"
+#include "acceptance/expectation.h"
+#include "acceptance/extents.h"
 #include "result/verdict.h"
 
 namespace kb {

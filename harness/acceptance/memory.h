@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "judge/slicing.h"
+#include "acceptance/slicing.h"
 #include "kb/task.h"
 
 namespace kb {

@@ -1,5 +1,5 @@
 // An ATen observer sees every operator with its arguments; those that count are known by name.
-#include "judge/operators.h"
+#include "acceptance/operators.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>

@@ -1,5 +1,5 @@
 // Contracts shared by reference, oracle and candidate.
-#include "judge/precision.h"
+#include "acceptance/precision.h"
 
 #include <ATen/Context.h>
 

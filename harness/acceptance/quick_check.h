@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "judge/compare.h"
+#include "acceptance/compare.h"
 
 namespace kb {
 

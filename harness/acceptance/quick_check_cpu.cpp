@@ -1,5 +1,5 @@
 // On the CPU sizes are small; the full comparison is quick enough.
-#include "judge/quick_check.h"
+#include "acceptance/quick_check.h"
 
 namespace kb {
 

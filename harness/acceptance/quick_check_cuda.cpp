@@ -1,11 +1,11 @@
 // Outputs of gigabytes are read once by one kernel; integers take the full comparison.
-#include "judge/quick_check.h"
+#include "acceptance/quick_check.h"
 
 #include <c10/cuda/CUDAStream.h>
 
 #include <cmath>
 
-#include "judge/deviation.h"
+#include "acceptance/deviation.h"
 
 namespace kb {
 

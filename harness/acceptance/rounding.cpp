@@ -1,5 +1,5 @@
 // TF32 is fp32 without its 13 last bits.
-#include "judge/rounding.h"
+#include "acceptance/rounding.h"
 
 namespace kb {
 

@@ -1,10 +1,10 @@
 // A slice is a smaller task of the same kind: other sizes, narrower inputs, narrower outputs.
-#include "judge/slicing.h"
+#include "acceptance/slicing.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "judge/expectation.h"
+#include "acceptance/expectation.h"
 
 namespace kb {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "judge/compare.h"
-#include "judge/extents.h"
+#include "acceptance/compare.h"
+#include "acceptance/extents.h"
 #include "kb/task.h"
 
 namespace kb {
@@ -26,7 +26,7 @@ class Slicing {
   /// @param given inputs and weights in reference()'s order
   std::vector<Expected> oracle(const Task& task, const SizeBytes& sizes,
                                const std::vector<at::Tensor>& given) const;
-  /// Bytes of device memory that this takes at its peak beside `given`.
+  /// Bytes of device memory that this takes at its peak besides `given`.
   int64_t bytes(const Task& task, const SizeBytes& sizes) const;
   /// Name of the size that is divided.
   const std::string& field() const { return field_; }

@@ -1,5 +1,5 @@
 // Looks at one dimension at a time: a forgotten remainder of a tile leaves a mark along it.
-#include "judge/wrong_elements.h"
+#include "acceptance/wrong_elements.h"
 
 #include <algorithm>
 

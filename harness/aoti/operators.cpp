@@ -14,9 +14,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "acceptance/expectation.h"
+#include "acceptance/precision.h"
 #include "conformance/task_library.h"
-#include "judge/expectation.h"
-#include "judge/precision.h"
 
 namespace kb {
 namespace {

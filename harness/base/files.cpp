@@ -1,5 +1,5 @@
 // Atomic replacement by write, close and rename; every step's error is reported.
-#include "files.h"
+#include "base/files.h"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>

@@ -1,5 +1,5 @@
 // Talks to Landlock by system call: libc has no wrappers and distribution headers lag the kernel.
-#include "sandbox.h"
+#include "base/landlock.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

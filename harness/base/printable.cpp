@@ -1,5 +1,5 @@
 // Bytes that are no UTF-8 are escaped, too: what a terminal makes of them is its own affair.
-#include "printable.h"
+#include "base/printable.h"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Walks /proc/<pid>/task/<tid>/children, which costs a few reads instead of a scan of all
 // processes.
-#include "process_tree.h"
+#include "base/process_tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>

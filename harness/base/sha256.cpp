@@ -1,6 +1,6 @@
 // SHA-256 after FIPS 180-4; message words are big-endian, everything else is plain 32-bit
 // arithmetic.
-#include "sha256.h"
+#include "base/sha256.h"
 
 #include <algorithm>
 #include <bit>

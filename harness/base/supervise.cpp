@@ -1,5 +1,5 @@
 // Starts the compiler in its own process group, watches time and memory, forwards signals.
-#include "supervise.h"
+#include "base/supervise.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,8 +20,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "process_tree.h"
-#include "sandbox.h"
+#include "base/landlock.h"
+#include "base/process_tree.h"
 
 namespace kb {
 namespace {

@@ -8,15 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "judge/cores.h"
-#include "judge/duel.h"
+#include "bench/chain.h"
+#include "bench/pair.h"
+#include "bench/plan.h"
 #include "judge/program.h"
 #include "kb/task.h"
-#include "result/verdict.h"
-#include "timing/anomalies.h"
-#include "timing/phases.h"
 #include "timing/speed_of_light.h"
-#include "timing/suspicions.h"
 
 namespace kb {
 
@@ -28,20 +25,18 @@ namespace kb {
 class Lanes {
  public:
   Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options);
-  ~Lanes();
 
   /// Times every lane. @throws Decided if a timed call goes wrong
   void measure();
-  /// Writes the blocks as Google Benchmark's JSON: one benchmark per lane and pair, one repetition
-  /// per block with the judge's clock as manual time, so that its tools/compare.py reads the file.
-  void write_benchmarks(const std::string& program, const std::filesystem::path& json) const;
 
   /// {"eager": {...}, "graph": {...}}: times per call, speed-up, interval.
-  const Json& report() const { return report_; }
+  const Json& report() const { return reports_.lanes; }
   /// {"graph": "why it is missing"}
-  const Json& missing() const { return missing_; }
+  const Json& missing() const { return reports_.missing; }
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
+  /// Those that were timed, for write_benchmarks().
+  std::vector<const Chain*> chains() const;
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills), "expected" (what
   /// outputs should be), "oracle", "recording", "waking" (before units), "reference" and
   /// "candidate" (units of each arm), "checks", "end" (of processes).
@@ -51,48 +46,40 @@ class Lanes {
   std::string end();
 
  private:
-  struct Chain;
-  /// What identical circumstances show with a control in the candidate's place.
-  struct Control;
-  std::string why_no_baseline(const Chain& chain) const;
-  void spawn_pair(const Baseline& baseline);
-  void start_pair(const Chain& chain);
-  void make_plan();
-  void study(const OraclePlan& plan);
-  void add_chain(const std::string& lane, int pair);
-  void run_lanes(std::span<const std::unique_ptr<Chain>> chains);
-  bool run_chain(Chain& chain);
-  void run_blocks(Chain& chain);
-  Json describe(const Chain& chain) const;
-  bool pool_wanted() const;
-  void pool(const std::string& lane, int first_pair);
-  void look_again();
-  UnitTimes times(const Chain& chain) const;
-  std::optional<Suspicion> end_pair(const std::vector<Chain*>& timed);
-  Control measure_control(Chain& chain, RunnerSession& control);
-  std::optional<Suspicion> suspicion_beyond_control(const std::vector<Chain*>& timed);
-  void run_pair(std::span<const std::unique_ptr<Chain>> chains);
+  /// The GPU that this process uses, as in env.json; null without one. What it does at best.
+  struct Device {
+    Json gpu;
+    std::optional<Peaks> peaks;
+  };
+  struct Reports {
+    Json lanes = Json::object(), missing = Json::object();
+  };
+  using Chains = std::span<const std::unique_ptr<Chain>>;
 
-  const Task& task_;
+  void add_chain(const std::string& lane, int pair);
+  std::string why_no_baseline(const Chain& chain) const;
+  double least(const Chain& chain) const;
+  void start_pair(const Chain& chain);
+  void run_lanes(Chains chains);
+  void run_pair(Chains chains);
+  bool run_chain(Chain& chain);
+  void refit_calls(Chain& chain);
+  bool pool_wanted() const;
+  void pool_lane(const std::string& lane, int first_pair);
+  void decide_undecided();
+
+  Phases phases_;
+  std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
+  const Problem problem_;
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
-  const SizeBytes& sizes_;                              ///< those that are timed
-  const std::vector<int> all_cores_ = allowed_cores();  ///< before this process is pinned
-  const std::optional<Cores> cores_;
-  Json gpu_;  ///< own_gpu()
-  std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
-  std::unique_ptr<RunnerSession> reference_, candidate_;
-  bool spawned_ = false;  ///< the runners belong to the pair that is about to start
-  std::unique_ptr<Duel> duel_;
-  std::string printed_;  ///< by candidates' runners that have ended
+  Pair pair_;
+  Device device_;
+  std::optional<Preparation> prepared_;
+  std::unique_ptr<Duel> duel_;  ///< on the pair, while it is timed
   std::vector<std::unique_ptr<Chain>> chains_;
   std::map<std::string, Anomalies> last_anomalies_;  ///< by lane
-  std::optional<Peaks> peaks_;
-  Phases phases_;
-  DuelPlan plan_;  ///< make_plan() makes it
-  Work work_;      ///< study() counts it
-  Json report_ = Json::object();
-  Json missing_ = Json::object();
+  Reports reports_;
 };
 
 }  // namespace kb

@@ -1,8 +1,8 @@
 // Bytes come from the declaration, arithmetic from a run of the reference, and both give way to
 // what the task says that an algorithm needs.
-#include "judge/work_count.h"
+#include "bench/work_count.h"
 
-#include "judge/operators.h"
+#include "acceptance/operators.h"
 
 namespace kb {
 namespace {

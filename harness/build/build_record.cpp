@@ -1,5 +1,5 @@
 // Writes build.json; a reader needs no knowledge of kb_cc beyond the key names.
-#include "build_record.h"
+#include "build/build_record.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

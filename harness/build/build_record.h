@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ptxas.h"
+#include "build/ptxas.h"
 
 namespace kb {
 

@@ -1,5 +1,5 @@
 // Runs the compiler, judges how it ended, and leaves an object, a depfile and a record in any case.
-#include "compilation.h"
+#include "build/compilation.h"
 
 #include <unistd.h>
 
@@ -10,17 +10,17 @@
 #include <functional>
 #include <stdexcept>
 
-#include "build_record.h"
-#include "diagnostics.h"
-#include "files.h"
-#include "object_audit.h"
-#include "printable.h"
-#include "ptxas.h"
-#include "sandbox.h"
-#include "sha256.h"
-#include "source_check.h"
-#include "supervise.h"
-#include "toolchain.h"
+#include "base/files.h"
+#include "base/landlock.h"
+#include "base/printable.h"
+#include "base/sha256.h"
+#include "base/supervise.h"
+#include "build/build_record.h"
+#include "build/diagnostics.h"
+#include "build/object_audit.h"
+#include "build/ptxas.h"
+#include "build/source_check.h"
+#include "build/toolchain.h"
 
 namespace kb {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "compile_command.h"
-#include "header_policy.h"
-#include "settings.h"
-#include "symbol_rules.h"
+#include "build/compile_command.h"
+#include "build/header_policy.h"
+#include "build/settings.h"
+#include "build/symbol_rules.h"
 
 namespace kb {
 

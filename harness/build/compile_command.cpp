@@ -1,5 +1,5 @@
 // Reads g++, clang++ and nvcc command lines just far enough to find the files they touch.
-#include "compile_command.h"
+#include "build/compile_command.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 // Line splitting, escaping and capping of compiler output that a hostile source may have chosen.
-#include "diagnostics.h"
+#include "build/diagnostics.h"
 
 #include <cstdint>
 #include <cstdio>
 
-#include "printable.h"
+#include "base/printable.h"
 
 namespace kb {
 namespace {

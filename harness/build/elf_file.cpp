@@ -1,5 +1,5 @@
 // A bounds-checked ELF64 reader on top of the structures of <elf.h>.
-#include "elf_file.h"
+#include "build/elf_file.h"
 
 #include <elf.h>
 
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "elf_read.h"
+#include "build/elf_read.h"
 
 namespace kb {
 namespace {

@@ -1,12 +1,12 @@
 // Finds undeclared headers by name and by path. The text of diagnostics is a candidate's to choose,
 // so it only picks between ways of having failed.
-#include "header_policy.h"
+#include "build/header_policy.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "files.h"
-#include "source_check.h"
+#include "base/files.h"
+#include "build/source_check.h"
 
 namespace kb {
 namespace {

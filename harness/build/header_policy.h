@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compile_command.h"
+#include "build/compile_command.h"
 
 namespace kb {
 

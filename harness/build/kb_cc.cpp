@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compilation.h"
+#include "build/compilation.h"
 
 namespace {
 

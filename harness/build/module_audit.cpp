@@ -1,5 +1,5 @@
 // Looks at a module with the loader's eyes: dynamic symbols, needed libraries, dynamic tags.
-#include "module_audit.h"
+#include "build/module_audit.h"
 
 #include <elf.h>
 
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "elf_file.h"
+#include "build/elf_file.h"
 
 namespace kb {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "symbol_rules.h"
+#include "build/symbol_rules.h"
 
 namespace kb {
 

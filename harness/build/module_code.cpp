@@ -1,13 +1,13 @@
-#include "module_code.h"
+#include "build/module_code.h"
 
 #include <elf.h>
 
 #include <stdexcept>
 
-#include "elf_file.h"
-#include "elf_read.h"
-#include "files.h"
-#include "sha256.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "build/elf_file.h"
+#include "build/elf_read.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Looks at the symbol table that the compiler wrote: linkage is what counts, not the source text.
-#include "object_audit.h"
+#include "build/object_audit.h"
 
 #include <elf.h>
 
@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "elf_file.h"
-#include "symbol_rules.h"
+#include "build/elf_file.h"
+#include "build/symbol_rules.h"
 
 namespace kb {
 namespace {

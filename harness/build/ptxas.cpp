@@ -1,10 +1,10 @@
 // Parses the resource lines of ptxas; their wording has been stable from CUDA 9 to 13.
-#include "ptxas.h"
+#include "build/ptxas.h"
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "symbol_rules.h"
+#include "build/symbol_rules.h"
 
 namespace kb {
 namespace {

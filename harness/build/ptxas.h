@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sass.h"
+#include "build/sass.h"
 
 namespace kb {
 

@@ -1,7 +1,7 @@
 // An instruction's line is `/*0100*/  @!P0 LDG.E.128 R8, desc[UR4][R2.64] ;  /* encoding */`.
-#include "sass.h"
+#include "build/sass.h"
 
-#include "symbol_rules.h"
+#include "build/symbol_rules.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Reads KB_COMPILE_* from the environment and from the file beside the stub.
-#include "settings.h"
+#include "build/settings.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 // The fallback for kernels without Landlock: looks afterwards instead of preventing.
-#include "source_check.h"
+#include "build/source_check.h"
 
 #include <algorithm>
 
-#include "files.h"
+#include "base/files.h"
 
 namespace kb {
 

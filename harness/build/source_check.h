@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compile_command.h"
-#include "sandbox.h"
+#include "base/landlock.h"
+#include "build/compile_command.h"
 
 namespace kb {
 

@@ -1,5 +1,5 @@
 // The name lists. A plain name is also a C++ variable of the global namespace, hence exact lists.
-#include "symbol_rules.h"
+#include "build/symbol_rules.h"
 
 #include <cxxabi.h>
 

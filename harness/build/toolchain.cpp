@@ -1,5 +1,5 @@
 // Finds compiler installations by where their programs lie.
-#include "toolchain.h"
+#include "build/toolchain.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // The folders that a compiler needs to read in order to work.
 #pragma once
 
-#include "compile_command.h"
-#include "sandbox.h"
+#include "base/landlock.h"
+#include "build/compile_command.h"
 
 namespace kb {
 

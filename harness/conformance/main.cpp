@@ -14,9 +14,9 @@
 #include <optional>
 #include <set>
 
+#include "acceptance/precision.h"
 #include "conformance/safetensors.h"
 #include "conformance/task_library.h"
-#include "judge/precision.h"
 #include "result/files.h"
 
 namespace kb {

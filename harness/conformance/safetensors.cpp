@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "build/files.h"
+#include "base/files.h"
 
 namespace kb {
 

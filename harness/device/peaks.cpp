@@ -9,7 +9,7 @@
 
 #include <functional>
 
-#include "judge/precision.h"
+#include "acceptance/precision.h"
 
 namespace kb {
 namespace {

@@ -1,7 +1,7 @@
 // Markdown as models write it; no more of it than fences.
 #include "generate/answer.h"
 
-#include "build/printable.h"
+#include "base/printable.h"
 
 namespace kb {
 namespace {

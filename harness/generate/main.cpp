@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "build/files.h"
-#include "build/supervise.h"
+#include "base/files.h"
+#include "base/supervise.h"
 #include "generate/answer.h"
 
 namespace kb {

@@ -7,13 +7,15 @@
 #include <cstring>
 #include <fstream>
 
-#include "build/sha256.h"
+#include "acceptance/memory.h"
+#include "acceptance/precision.h"
+#include "base/sha256.h"
+#include "bench/google_benchmark.h"
+#include "bench/lane_report.h"
+#include "bench/lanes.h"
 #include "device/gpu_choice.h"
-#include "judge/lanes.h"
-#include "judge/memory.h"
-#include "judge/precision.h"
 #include "judge/program.h"
-#include "judge/reference_runner.h"
+#include "session/reference_runner.h"
 
 namespace kb {
 namespace {
@@ -57,7 +59,7 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
     for (const char* key :
          {"reference_ms", "candidate_ms", "speedup", "ci_lo", "ci_hi", "blocks", "pairs",
           "calls_per_unit", "reference_ready_us", "candidate_ready_us", "probe_us", "publishing_us",
-          "reference_beside", "reference_alone", "reference_control", "redone", "anomalies",
+          "reference_with_candidate", "reference_alone", "reference_control", "redone", "anomalies",
           "empty_unit_us", "sm_mhz"}) {
       out[key] = report.at(key);
     }
@@ -69,10 +71,20 @@ void append_report(const ProgramOptions& options, const CandidateEntry& entry, c
   if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
+void list_diagnostics(size_t) {
+  for (const Diagnostic& d : diagnostics()) {
+    std::printf("%-25s %-4s %s\n", d.name, d.unit, d.description);
+  }
+  throw CLI::Success();
+}
+
 int time_candidate(int argc, char** argv, const Task& declared) {
   ProgramOptions options;
   CLI::App app("Times one candidate of " + declared.name);
   options.add_to(app);
+  app.add_flag_function("--list-diagnostics", list_diagnostics,
+                        "says what results record about a lane next to its times")
+      ->trigger_on_parse();
   CLI11_PARSE(app, argc, argv);
   const FullSizes full(options.sizes);
   const at::NoGradGuard no_grad;
@@ -116,7 +128,8 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   {
     const auto phase = lanes.phases().in("end");
     save_log(file.entry(), "bench", printed);
-    lanes.write_benchmarks(std::filesystem::path(argv[0]).filename(), json);
+    write_benchmarks(options.candidate, lanes.chains(), std::filesystem::path(argv[0]).filename(),
+                     json);
   }
   const Json timing = {{"functional", is_functional()},
                        {"contract", options.contract},

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <sstream>
 
-#include "judge/canary.h"
-#include "judge/drawn_sizes.h"
-#include "judge/expectation.h"
+#include "acceptance/canary.h"
+#include "acceptance/drawn_sizes.h"
+#include "acceptance/expectation.h"
 #include "result/verdict.h"
 
 namespace kb {

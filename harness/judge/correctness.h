@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "judge/compare.h"
-#include "judge/runner_session.h"
-#include "judge/slicing.h"
-#include "judge/workload.h"
+#include "acceptance/compare.h"
+#include "acceptance/slicing.h"
 #include "kb/task.h"
 #include "result/files.h"
+#include "session/runner_session.h"
+#include "session/workload.h"
 
 namespace kb {
 

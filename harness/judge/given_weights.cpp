@@ -6,9 +6,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "build/sha256.h"
+#include "acceptance/drawn_sizes.h"
+#include "base/sha256.h"
 #include "conformance/safetensors.h"
-#include "judge/drawn_sizes.h"
 
 namespace kb {
 namespace {

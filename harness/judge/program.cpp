@@ -9,10 +9,10 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "build/printable.h"
+#include "acceptance/precision.h"
+#include "base/printable.h"
 #include "device/gpu.h"
-#include "judge/precision.h"
-#include "judge/reference_runner.h"
+#include "session/reference_runner.h"
 
 namespace kb {
 namespace {

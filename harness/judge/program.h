@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "judge/baseline.h"
 #include "judge/correctness.h"
 #include "judge/given_weights.h"
-#include "judge/runner_session.h"
 #include "kb/task.h"
 #include "result/candidate_entry.h"
+#include "session/baseline.h"
+#include "session/runner_session.h"
 
 namespace kb {
 
@@ -66,7 +66,7 @@ Json own_gpu();
 /// The GPU-less backend, on which times mean nothing but that the path works.
 bool is_functional();
 
-/// Writes what a runner printed beside the result file, if it printed anything.
+/// Writes what a runner printed next to the result file, if it printed anything.
 void save_log(const CandidateEntry& entry, const std::string& step, const std::string& text);
 
 }  // namespace kb

@@ -9,10 +9,10 @@
 #include <optional>
 #include <sstream>
 
-#include "build/printable.h"
+#include "acceptance/memory.h"
+#include "acceptance/precision.h"
+#include "base/printable.h"
 #include "device/gpu_choice.h"
-#include "judge/memory.h"
-#include "judge/precision.h"
 #include "judge/program.h"
 
 namespace kb {

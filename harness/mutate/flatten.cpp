@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "build/files.h"
+#include "base/files.h"
 
 namespace kb {
 namespace {

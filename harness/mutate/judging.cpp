@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "build/sha256.h"
+#include "base/sha256.h"
 #include "mutate/subprocess.h"
 #include "result/candidate_entry.h"
 

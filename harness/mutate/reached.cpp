@@ -3,7 +3,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "build/files.h"
+#include "base/files.h"
 #include "mutate/subprocess.h"
 #include "single/compiler.h"
 

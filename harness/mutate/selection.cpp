@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "build/sha256.h"
+#include "base/sha256.h"
 
 namespace kb {
 namespace {

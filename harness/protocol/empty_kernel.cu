@@ -1,4 +1,4 @@
-// Launched as candidates launch theirs, for UnitClock::rehearse().
+// Launched as candidates launch theirs, for UnitClock::warm_up().
 #include "protocol/unit_clock.h"
 
 namespace kb::protocol {

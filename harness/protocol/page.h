@@ -78,8 +78,8 @@ struct Answer {
   Status status;
   uint32_t layers_wanted;  ///< protocol::Layer bits; answer to `report`
   uint32_t layers_held;
-  float event_ms;   ///< a run or replay by events on the runner's stream; for diagnosis only
-  float beside_ms;  ///< how long the device went on after the runner's stream was done
+  float event_ms;       ///< a run or replay by events on the runner's stream; for diagnosis only
+  float off_stream_ms;  ///< how long the device went on after the runner's stream was done
   char message[max_message];
   char kernel[max_message];  ///< the last kernel launched before something failed, if known
 };

@@ -21,7 +21,7 @@ void copy_text(char* to, size_t size, const std::string& from) {
 void clear(Answer& answer) {
   answer.status = Status::ok;
   answer.layers_wanted = answer.layers_held = 0;
-  answer.event_ms = answer.beside_ms = 0;
+  answer.event_ms = answer.off_stream_ms = 0;
   answer.message[0] = answer.kernel[0] = '\0';
 }
 
@@ -33,7 +33,7 @@ void write_failure(Answer& answer, const Failure& failure, const std::string& ke
 
 void write_times(Answer& answer, const OwnTimes& times) {
   answer.event_ms = times.event;
-  answer.beside_ms = times.beside;
+  answer.off_stream_ms = times.off_stream;
 }
 
 void act(const Request& request, Answer& answer, Executor& executor) {

@@ -18,8 +18,8 @@ struct Failure : std::runtime_error {
 
 /// What a runner itself sees of a run or replay, in milliseconds.
 struct OwnTimes {
-  float event = 0;   ///< between two events on its stream
-  float beside = 0;  ///< from the end of its stream to that of all others
+  float event = 0;       ///< between two events on its stream
+  float off_stream = 0;  ///< from the end of its stream to that of all others
 };
 
 /// Carries out requests: kb_runner for candidates, the reference runner for baselines.

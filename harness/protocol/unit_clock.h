@@ -30,10 +30,10 @@ class UnitClock {
     check_cuda(cudaFree(nullptr), "initialising the device");
     check_cuda(cudaEventCreate(&start_), "creating an event");
     check_cuda(cudaEventCreate(&stop_), "creating an event");
-    record_trifle();
+    record_empty_graph();
   }
   ~UnitClock() {
-    cudaGraphExecDestroy(trifle_);
+    cudaGraphExecDestroy(empty_graph_);
     cudaEventDestroy(start_);
     cudaEventDestroy(stop_);
   }
@@ -43,11 +43,11 @@ class UnitClock {
   /// Goes the way of a unit with next to nothing in it, on a stream and as a graph. While a runner
   /// waits, the device goes to other processes and the driver's code leaves the caches; without
   /// this a unit would start tens of microseconds late, differently in each process.
-  void rehearse(cudaStream_t stream) {
-    for (int i = 0; i < rehearsals; ++i) {
+  void warm_up(cudaStream_t stream) {
+    for (int i = 0; i < warm_ups; ++i) {
       measure(stream, [&] {
         launch_empty_kernel(stream);
-        check_cuda(cudaGraphLaunch(trifle_, stream), "waking the device");
+        check_cuda(cudaGraphLaunch(empty_graph_, stream), "waking the device");
       });
     }
   }
@@ -61,7 +61,7 @@ class UnitClock {
   }
 
  private:
-  static constexpr int rehearsals = 3;  // the first is the late one, what follows settles
+  static constexpr int warm_ups = 3;  // the first is the late one, what follows settles
 
   template <class Work>
   OwnTimes measure(cudaStream_t stream, Work work) {
@@ -69,26 +69,26 @@ class UnitClock {
     work();
     check_cuda(cudaGetLastError(), "after launch()");
     check_cuda(cudaEventRecord(stop_, stream), "after launch()");
-    // The stream first: a memory pool that shrinks at the end of its work is no work beside it.
+    // The stream first: a memory pool that shrinks at the end of its work is no work off it.
     check_cuda(cudaStreamSynchronize(stream), "while its kernels ran");
     const auto stream_done = std::chrono::steady_clock::now();
     check_cuda(cudaDeviceSynchronize(), "while its kernels ran");
     OwnTimes times;
-    times.beside =
+    times.off_stream =
         std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - stream_done)
             .count();
     check_cuda(cudaEventElapsedTime(&times.event, start_, stop_), "reading an event");
     return times;
   }
 
-  void record_trifle() {
+  void record_empty_graph() {
     cudaStream_t stream = nullptr;  // a default stream cannot be recorded
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
     check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording");
     launch_empty_kernel(stream);
     cudaGraph_t graph = nullptr;
     check_cuda(cudaStreamEndCapture(stream, &graph), "recording");
-    check_cuda(cudaGraphInstantiate(&trifle_, graph, 0), "recording");
+    check_cuda(cudaGraphInstantiate(&empty_graph_, graph, 0), "recording");
     cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
   }
@@ -101,7 +101,7 @@ class UnitClock {
   }
 
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
-  cudaGraphExec_t trifle_ = nullptr;
+  cudaGraphExec_t empty_graph_ = nullptr;
 };
 
 }  // namespace kb::protocol

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "build/sha256.h"
+#include "base/sha256.h"
 
 namespace kb {
 

@@ -1,4 +1,4 @@
-// JSON, hashes and times on top of build/files.h.
+// JSON, hashes and times on top of base/files.h.
 #include "result/files.h"
 
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "build/sha256.h"
+#include "base/sha256.h"
 
 namespace kb {
 

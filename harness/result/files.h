@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "build/files.h"  // read_text() is for all who include this file
+#include "base/files.h"  // read_text() is for all who include this file
 
 namespace kb {
 

@@ -221,8 +221,8 @@ OwnTimes Candidate::replay() {
 }
 
 void Candidate::wake() {
-  const Unnoted rehearsal;
-  clock_.rehearse(stream_);
+  const Unnoted launches;
+  clock_.warm_up(stream_);
 }
 
 std::string Candidate::last_kernel() const { return runner::last_kernel(); }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "build/sandbox.h"
+#include "base/landlock.h"
 #include "protocol/isolation.h"
 
 namespace kb::runner {
@@ -68,7 +68,7 @@ std::vector<std::string> matching(const char* pattern) {
   return paths;
 }
 
-// The driver opens its devices, further libraries beside libcuda, and its kernel's facts.
+// The driver opens its devices, further libraries besides libcuda, and its kernel's facts.
 void add_driver(SandboxRules& rules) {
   // Found with the search path of the runner; afterwards the loader could no longer read it all.
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);

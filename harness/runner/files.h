@@ -12,7 +12,7 @@ namespace kb::runner {
 /// has no Landlock
 uint32_t hide_files(const std::vector<std::string>& libraries);
 
-/// Takes from the calling thread what only the start of CUDA needs: beside its threads' names,
+/// Takes from the calling thread what only the start of CUDA needs: besides its threads' names,
 /// their memory can be written through /proc/self/task, code too. To be called, once CUDA has
 /// started, on each thread that runs a candidate's code. @return false if the kernel refuses
 bool narrow_files();

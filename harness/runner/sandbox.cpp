@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "build/sandbox.h"
+#include "base/landlock.h"
 #include "protocol/page.h"
 #include "runner/files.h"
 #include "runner/namespaces.h"

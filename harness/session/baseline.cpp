@@ -1,5 +1,5 @@
 // A package is tied to sizes, device, contract, task and LibTorch; its description names them all.
-#include "judge/baseline.h"
+#include "session/baseline.h"
 
 #include <ATen/Context.h>
 #include <dlfcn.h>

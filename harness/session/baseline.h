@@ -14,7 +14,7 @@
 
 namespace kb {
 
-/// A reference runner's arguments beside the contract.
+/// A reference runner's arguments besides the contract.
 struct Baseline {
   std::string lane;               ///< "library", "aoti", or anything else for the plain reference
   std::filesystem::path package;  ///< of AOTInductor, for "aoti"
@@ -32,7 +32,7 @@ using Forward =
 /// @throws std::exception if the package cannot be loaded here
 Forward prepare_baseline(const Task& task, const Baseline& baseline);
 
-/// Where tools/export-aoti puts the package of a task; beside it, with the extension .json, lies
+/// Where tools/export-aoti puts the package of a task; next to it, with the extension .json, lies
 /// what it was made for.
 std::filesystem::path package_of(const CandidateEntry& entry, const std::string& contract);
 

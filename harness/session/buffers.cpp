@@ -1,10 +1,17 @@
 // Layout and checks that do not depend on where the memory lies.
-#include "judge/buffers.h"
+#include "session/buffers.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace kb {
+namespace {
+
+constexpr int64_t output_words = -1;
+// Every 16, 32 or 64 bits of it are a NaN, as those of 0xFF are.
+constexpr auto input_words = static_cast<int64_t>(0xFFFEFFFEFFFEFFFE);
+
+}  // namespace
 
 at::Tensor random_indices(int64_t from, int64_t to, int64_t count, at::Generator& rng) {
   return at::randint(from, to, {count}, rng, at::TensorOptions(at::kLong).device(rng.device()));
@@ -22,8 +29,21 @@ at::Tensor SharedTensor::slot(int64_t index) const {
   return bytes_of(index).view(spec_.dtype).view(spec_.shape);
 }
 
-// In words, for speed: all bits set reads as -1. Allocations are whole pages.
-void SharedTensor::poison() { memory_.view(at::kLong).fill_(-1); }
+// In words, for speed. Allocations are whole pages.
+void SharedTensor::poison() {
+  const bool is_output = spec_.role == Role::output;
+  memory_.view(at::kLong).fill_(is_output ? output_words : input_words);
+  // As long as the longest band and a byte more, from an even place on.
+  const auto offset = static_cast<int64_t>(data_offset_),
+             stride = static_cast<int64_t>(slot_stride_);
+  const int64_t longest =
+      1 + std::max({offset, stride - spec_.bytes(), memory_.numel() - offset - slots_ * stride});
+  guard_ = memory_.narrow(0, 0, offset).repeat({longest / offset + 1});
+}
+
+at::Tensor SharedTensor::damaged(const at::Tensor& band, int64_t start) const {
+  return band.ne(guard_.narrow(0, start % 2, band.size(-1)));
+}
 
 bool SharedTensor::is_words() const { return spec_.bytes() % 8 == 0; }
 
@@ -56,12 +76,11 @@ at::Tensor SharedTensor::damaged_guard_bytes() const {
   const auto offset = static_cast<int64_t>(data_offset_),
              stride = static_cast<int64_t>(slot_stride_);
   const int64_t behind = offset + slots_ * stride;
-  const auto damaged = [](const at::Tensor& band) { return band.ne(0xFF).sum(); };
   const at::Tensor between = memory_.narrow(0, offset, slots_ * stride)
                                  .view({slots_, stride})
                                  .narrow(1, spec_.bytes(), stride - spec_.bytes());
-  return damaged(memory_.narrow(0, 0, offset)) + damaged(between) +
-         damaged(memory_.narrow(0, behind, memory_.numel() - behind));
+  return damaged(memory_.narrow(0, 0, offset), 0).sum() + damaged(between, spec_.bytes()).sum() +
+         damaged(memory_.narrow(0, behind, memory_.numel() - behind), behind).sum();
 }
 
 std::string SharedTensor::damage() const {
@@ -69,8 +88,8 @@ std::string SharedTensor::damage() const {
              stride = static_cast<int64_t>(slot_stride_),
              size = static_cast<int64_t>(c10::elementSize(spec_.dtype));
   // The damaged bytes of a band, ascending.
-  const auto damaged = [&](int64_t from, int64_t to) {
-    return memory_.narrow(0, from, to - from).ne(0xFF).nonzero().view(-1);
+  const auto places_in = [&](int64_t from, int64_t to) {
+    return damaged(memory_.narrow(0, from, to - from), from).nonzero().view(-1);
   };
   const auto elements = [&](int64_t bytes, const char* where) {
     const int64_t count = (bytes + size - 1) / size;
@@ -78,10 +97,10 @@ std::string SharedTensor::damage() const {
   };
   for (int64_t i = 0; i < slots_; ++i) {
     const int64_t end = i + 1 < slots_ ? offset + (i + 1) * stride : memory_.numel();
-    const at::Tensor behind = damaged(offset + i * stride + spec_.bytes(), end);
+    const at::Tensor behind = places_in(offset + i * stride + spec_.bytes(), end);
     if (behind.numel() > 0) return elements(behind[0].item<int64_t>() + 1, "behind its last");
   }
-  const at::Tensor before = damaged(0, offset);
+  const at::Tensor before = places_in(0, offset);
   TORCH_CHECK(before.numel() > 0, "no guard band of '", spec_.name, "' is damaged");
   return elements(offset - before[-1].item<int64_t>(), "before its first");
 }

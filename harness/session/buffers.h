@@ -1,4 +1,4 @@
-// Memory that the judge owns and a runner maps: tensors between guard bands, nothing secret beside.
+// Memory that the judge owns and a runner maps: tensors between guard bands, nothing secret in it.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,7 +23,9 @@ class SharedTensor {
 
   /// Copy `index` as the judge sees it.
   at::Tensor slot(int64_t index) const;
-  /// Fills the whole allocation with 0xFF: outputs read as NaN or -1, guard bands as their pattern.
+  /// Fills the whole allocation: outputs with 0xFF, which reads as NaN or -1, inputs and weights
+  /// with other bits that are NaN, too. So a kernel that copies what lies behind an input to what
+  /// lies behind an output changes it.
   void poison();
   /// Fills copy `index` with 0xFF.
   void poison_slot(int64_t index) const;
@@ -33,8 +35,8 @@ class SharedTensor {
   at::Tensor places(int64_t first, int64_t copies, int64_t count, at::Generator& rng) const;
   /// The elements at these places as they are now.
   at::Tensor elements(const at::Tensor& places) const;
-  /// Bytes before the first, between two or behind the last copy that no longer are 0xFF: an int64
-  /// scalar that the device may still be computing.
+  /// Bytes before the first, between two or behind the last copy that no longer are as poison()
+  /// left them: an int64 scalar that the device may still be computing.
   at::Tensor damaged_guard_bytes() const;
   /// Where the damage is nearest to a copy: "1 element before its first", "3 elements behind its
   /// last". Only where damaged_guard_bytes() is not 0.
@@ -48,12 +50,15 @@ class SharedTensor {
   SharedTensor(TensorSpec spec, int64_t slots);
   at::Tensor bytes_of(int64_t index) const;
   bool is_words() const;
+  /// Where bytes of a band that begins at `start` of the allocation have changed.
+  at::Tensor damaged(const at::Tensor& band, int64_t start) const;
 
   TensorSpec spec_;
   int64_t slots_;
   uint64_t data_offset_ = 0;
   uint64_t slot_stride_ = 0;
   at::Tensor memory_;  ///< uint8, the whole allocation
+  at::Tensor guard_;   ///< uint8, what a guard band holds
   unsigned char handle_[64] = {};
 };
 

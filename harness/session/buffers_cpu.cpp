@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "judge/buffers.h"
+#include "session/buffers.h"
 
 namespace kb {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "judge/buffers.h"
+#include "session/buffers.h"
 
 namespace kb {
 namespace {

@@ -1,6 +1,6 @@
 // Neighbours last: they may be two threads of one core, which a virtual machine does not tell, and
 // one that polls slows the other. Everything else on the machine is left the first.
-#include "judge/cores.h"
+#include "session/cores.h"
 
 #include <sched.h>
 

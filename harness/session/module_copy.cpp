@@ -1,5 +1,5 @@
 // Only tags of the dynamic section change; sizes and offsets stay.
-#include "judge/module_copy.h"
+#include "session/module_copy.h"
 
 #include <elf.h>
 #include <fcntl.h>

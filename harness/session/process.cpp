@@ -1,6 +1,6 @@
 // Processes of a candidate die with their runner: its session is killed, and whatever left the
 // session has become a child of this process (PR_SET_CHILD_SUBREAPER) and is found through /proc.
-#include "judge/process.h"
+#include "session/process.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "build/process_tree.h"
-#include "judge/cores.h"
+#include "base/process_tree.h"
+#include "session/cores.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Outputs stay in this process, allocated by ATen's own allocator, as a user would run it.
-#include "judge/reference_runner.h"
+#include "session/reference_runner.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -10,9 +10,9 @@
 #include <memory>
 #include <utility>
 
-#include "judge/buffers.h"
-#include "judge/precision.h"
+#include "acceptance/precision.h"
 #include "protocol/serve.h"
+#include "session/buffers.h"
 
 #ifdef KB_CUDA
 #include <ATen/cuda/CUDAGraph.h>
@@ -55,7 +55,7 @@ class Reference final : public protocol::Executor {
 
   void wake() override {
 #ifdef KB_CUDA
-    clock_.rehearse(c10::cuda::getCurrentCUDAStream());
+    clock_.warm_up(c10::cuda::getCurrentCUDAStream());
 #endif
   }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "judge/baseline.h"
 #include "kb/task.h"
+#include "session/baseline.h"
 
 namespace kb {
 

@@ -1,5 +1,5 @@
 // The judge believes nothing in the answer but that it came: text is bounded, numbers are checked.
-#include "judge/runner_session.h"
+#include "session/runner_session.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,12 +13,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/printable.h"
 #include "build/module_audit.h"
-#include "build/printable.h"
-#include "judge/module_copy.h"
 #include "protocol/descriptor.h"
 #include "protocol/futex.h"
 #include "protocol/isolation.h"
+#include "session/module_copy.h"
 
 namespace kb {
 
@@ -192,8 +192,8 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout,
   const std::string message = bounded(answer.message, sizeof answer.message);
   const std::string kernel = bounded(answer.kernel, sizeof answer.kernel);
   // A runner that counts backwards, or in NaN, tells no times.
-  const bool times = answer.event_ms >= 0 && answer.beside_ms >= 0 &&
-                     std::isfinite(answer.event_ms) && std::isfinite(answer.beside_ms);
+  const bool times = answer.event_ms >= 0 && answer.off_stream_ms >= 0 &&
+                     std::isfinite(answer.event_ms) && std::isfinite(answer.off_stream_ms);
   switch (answer.status) {
     case Status::ok:
       if (times) return answer;

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "judge/buffers.h"
-#include "judge/process.h"
 #include "kb/task.h"
 #include "protocol/page.h"
 #include "result/verdict.h"
+#include "session/buffers.h"
+#include "session/process.h"
 
 namespace kb {
 
@@ -36,7 +36,8 @@ struct RunnerOptions {
   std::chrono::milliseconds call_timeout{10'000};
 };
 
-/// What went wrong in the project's own code, beside a candidate or not, decides nothing about one.
+/// What went wrong in the project's own code, with a candidate or without, decides nothing about
+/// one.
 struct ReferenceFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

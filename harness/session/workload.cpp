@@ -1,5 +1,5 @@
 // The reference only ever reads the private copies: a candidate may scribble over the shared ones.
-#include "judge/workload.h"
+#include "session/workload.h"
 
 #include <optional>
 

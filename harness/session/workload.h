@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/buffers.h"
-#include "judge/families.h"
-#include "judge/runner_session.h"
+#include "acceptance/families.h"
 #include "kb/task.h"
+#include "session/buffers.h"
+#include "session/runner_session.h"
 
 namespace kb {
 

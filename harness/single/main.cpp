@@ -16,8 +16,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/supervise.h"
 #include "build/module_code.h"
-#include "build/supervise.h"
 #include "device/peaks_file.h"
 #include "result/candidate_entry.h"
 #include "single/compiler.h"

@@ -7,7 +7,7 @@
 
 namespace kb {
 
-bool come_back(const Anomalies& before, const Anomalies& now) {
+bool show_again(const Anomalies& before, const Anomalies& now) {
   return std::find_first_of(now.begin(), now.end(), before.begin(), before.end()) != now.end();
 }
 

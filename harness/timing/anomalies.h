@@ -13,7 +13,7 @@ using Anomalies = std::vector<std::string>;
 
 /// Something odd was there the time before, too: it belongs to the kernel, such as reaching the
 /// power limit, or to the machine, and measuring once more would show it again.
-bool come_back(const Anomalies& before, const Anomalies& now);
+bool show_again(const Anomalies& before, const Anomalies& now);
 
 /// The block log-ratios rise or fall over the chain: the regression slope's |t| is one that noise
 /// reaches in 1 of 1,000 chains.

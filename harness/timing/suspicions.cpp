@@ -16,17 +16,18 @@ bool is_slowed(double times, double seconds) {
 }
 
 // Work that is elsewhere than on the given stream is not ordered with what a user does next.
-bool works_beside(const UnitTimes& times) {
+bool works_off_stream(const ArmTimes& candidate) {
   constexpr double share = 0.5, slack_seconds = 200e-6;
-  return times.beside > share * times.candidate + slack_seconds;
+  return candidate.off_stream > share * candidate.unit + slack_seconds;
 }
 
 // The runner's own events are no witness against anybody else's clock, but an honest one's agree.
 // On a stream, memory pools are emptied after the last event: with some GiB that takes 10-25 ms.
 bool clocks_differ(const UnitTimes& times) {
   constexpr double slack = 1.1, slack_seconds = 300e-6;
-  if (times.candidate_stream > slack * times.candidate + slack_seconds) return true;
-  return times.recorded && times.candidate > slack * times.candidate_stream + slack_seconds;
+  const auto& [unit, stream] = std::pair(times.candidate.unit, times.candidate.stream);
+  if (stream > slack * unit + slack_seconds) return true;
+  return times.recorded && unit > slack * stream + slack_seconds;
 }
 
 double share(double unit, const UnitTimes& times) {
@@ -36,7 +37,7 @@ double share(double unit, const UnitTimes& times) {
 // A call keeps its time, whoever else is in the unit, but for what starting costs.
 std::optional<Suspicion> shares_work(const UnitTimes& times, double start_seconds) {
   constexpr double slack = 1.5;
-  const double in_company = share(times.candidate, times);
+  const double in_company = share(times.candidate.unit, times);
   if (*times.single_call <= slack * in_company + start_seconds) return std::nullopt;
   return Suspicion{"single", "a call alone takes " + ms(*times.single_call) + ", but one of " +
                                  std::to_string(times.calls) + " only " + ms(in_company) +
@@ -57,10 +58,10 @@ bool is_inflated(double empty, double otherwise) {
   return empty > slack * otherwise + slack_seconds;
 }
 
-Suspicion out_of_turn(const std::string& what, double beside, double alone) {
-  return {"beside",
-          what + " takes " + ms(beside) + " beside the candidate, " + ms(alone) +
-              " without it: something of the candidate's runs when it is not its turn",
+Suspicion out_of_turn(const std::string& what, double with_candidate, double alone) {
+  return {"presence",
+          what + " takes " + ms(with_candidate) + " while the candidate's process lives, " +
+              ms(alone) + " without it: something of the candidate's runs when it is not its turn",
           true};
 }
 
@@ -73,30 +74,30 @@ std::optional<Suspicion> shifts_reference(const UnitTimes& times, double control
                          ": something of the candidate's is " + what + " running",
                      true};
   };
-  const double lag = times.reference_lag;
-  if (is_slowed(lag, times.reference) && is_slowed(lag / control_lag, times.reference)) {
+  const double lag = times.reference_lag, unit = times.reference.unit;
+  if (is_slowed(lag, unit) && is_slowed(lag / control_lag, unit)) {
     return found(lag, "after the candidate's unit as before it", "still");
   }
-  if (is_slowed(1 / lag, times.reference) && is_slowed(control_lag / lag, times.reference)) {
+  if (is_slowed(1 / lag, unit) && is_slowed(control_lag / lag, unit)) {
     return found(1 / lag, "before the candidate's unit as after it", "already");
   }
   return std::nullopt;
 }
 
 std::optional<Suspicion> begins_early(const UnitTimes& times, const UnitTimes& control) {
-  const double ready = std::max(times.ready_before, control.ready_candidate);
-  if (is_held_up(times.ready_candidate, ready)) {
+  const ArmTimes &reference = times.reference, &candidate = times.candidate;
+  if (is_held_up(candidate.ready, std::max(reference.ready, control.candidate.ready))) {
     return Suspicion{"early",
-                     "before a unit of " + ms(times.candidate) + " the candidate's process takes " +
-                         ms(times.ready_candidate) + " to get ready, the reference's " +
-                         ms(times.ready_before) + ": what does it do before its turn?",
+                     "before a unit of " + ms(candidate.unit) + " the candidate's process takes " +
+                         ms(candidate.ready) + " to get ready, the reference's " +
+                         ms(reference.ready) + ": what does it do before its turn?",
                      true};
   }
-  const double publishing = std::max(times.publishing_reference, control.publishing_candidate);
-  if (is_held_up(times.publishing_candidate, publishing)) {
+  const double publishing = std::max(reference.publishing, control.candidate.publishing);
+  if (is_held_up(candidate.publishing, publishing)) {
     return Suspicion{"early",
-                     "bringing the inputs of a unit takes " + ms(times.publishing_candidate) +
-                         " before the candidate's, " + ms(times.publishing_reference) +
+                     "bringing the inputs of a unit takes " + ms(candidate.publishing) +
+                         " before the candidate's, " + ms(reference.publishing) +
                          " before the reference's: what does it do before its turn?",
                      true};
   }
@@ -104,40 +105,42 @@ std::optional<Suspicion> begins_early(const UnitTimes& times, const UnitTimes& c
 }
 
 std::optional<Suspicion> leaves_work(const UnitTimes& times, const UnitTimes& control) {
-  if (!is_held_up(times.ready_after, std::max(times.ready_before, control.ready_after)) &&
-      !is_held_up(times.probe_candidate,
-                  std::max(times.probe_reference, control.probe_candidate))) {
+  const ArmTimes &reference = times.reference, &candidate = times.candidate;
+  const double ready = std::max(reference.ready, control.reference.ready_after);
+  const double probe = std::max(reference.probe, control.candidate.probe);
+  if (!is_held_up(reference.ready_after, ready) && !is_held_up(candidate.probe, probe)) {
     return std::nullopt;
   }
   return Suspicion{"late",
-                   "after a unit of " + ms(times.candidate) +
+                   "after a unit of " + ms(candidate.unit) +
                        " the device is still taken: until the reference is ready for its next "
                        "unit it takes " +
-                       ms(times.ready_after) + " (else " + ms(times.ready_before) +
-                       "), a small kernel of the judge " + ms(times.probe_candidate) + " (else " +
-                       ms(times.probe_reference) + ")",
+                       ms(reference.ready_after) + " (else " + ms(reference.ready) +
+                       "), a small kernel of the judge " + ms(candidate.probe) + " (else " +
+                       ms(reference.probe) + ")",
                    true};
 }
 
 }  // namespace
 
 std::optional<Suspicion> find_suspicion(const UnitTimes& times, const UnitTimes* control) {
-  const std::string unit = ms(times.candidate);
+  const ArmTimes& candidate = times.candidate;
+  const std::string unit = ms(candidate.unit);
   // An output that is right in less time than the device can move its bytes was made elsewhere or
   // before.
   constexpr double clock_slack = 0.97;
-  if (times.candidate < clock_slack * times.least) {
+  if (candidate.unit < clock_slack * times.least) {
     return Suspicion{"floor", "a unit took " + unit + ", but the device needs " + ms(times.least) +
                                   " to move its bytes or do its arithmetic"};
   }
-  if (works_beside(times)) {
-    return Suspicion{"stream", "of a unit of " + unit + " " + ms(times.beside) +
+  if (works_off_stream(candidate)) {
+    return Suspicion{"stream", "of a unit of " + unit + " " + ms(candidate.off_stream) +
                                    " came after the stream that launch() was given was done: was "
                                    "everything launched on that stream?"};
   }
   if (clocks_differ(times)) {
     return Suspicion{"clocks", "a unit takes " + unit + " by the judge's clock, but " +
-                                   ms(times.candidate_stream) + " by events on its stream"};
+                                   ms(candidate.stream) + " by events on its stream"};
   }
   const UnitTimes none;  // shows nothing that would excuse a candidate
   if (control == nullptr) control = &none;
@@ -156,23 +159,24 @@ std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double l
   return shares_work(times, start_seconds + std::max(0.0, launch_seconds));
 }
 
-std::optional<Suspicion> slows_reference(const ReferenceTimes& beside, const ReferenceTimes& alone,
-                                         const ReferenceTimes* control) {
-  const auto otherwise = [&](double ReferenceTimes::*time) {
+std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const ArmTimes& alone,
+                                         const ArmTimes* control) {
+  const auto otherwise = [&](double ArmTimes::*time) {
     return control == nullptr ? alone.*time : std::max(alone.*time, control->*time);
   };
-  const double unit = otherwise(&ReferenceTimes::unit);
-  if (is_slowed(beside.unit / unit, unit)) {
-    return out_of_turn("a unit of the reference", beside.unit, alone.unit);
+  const double unit = otherwise(&ArmTimes::unit);
+  if (is_slowed(with_candidate.unit / unit, unit)) {
+    return out_of_turn("a unit of the reference", with_candidate.unit, alone.unit);
   }
-  if (is_inflated(beside.empty, otherwise(&ReferenceTimes::empty))) {
-    return out_of_turn("a unit of the reference without calls", beside.empty, alone.empty);
+  if (is_inflated(with_candidate.empty, otherwise(&ArmTimes::empty))) {
+    return out_of_turn("a unit of the reference without calls", with_candidate.empty, alone.empty);
   }
-  if (is_held_up(beside.ready, otherwise(&ReferenceTimes::ready))) {
-    return out_of_turn("getting ready for the reference's unit", beside.ready, alone.ready);
+  if (is_held_up(with_candidate.ready, otherwise(&ArmTimes::ready))) {
+    return out_of_turn("getting ready for the reference's unit", with_candidate.ready, alone.ready);
   }
-  if (is_held_up(beside.publishing, otherwise(&ReferenceTimes::publishing))) {
-    return out_of_turn("bringing the inputs of a unit", beside.publishing, alone.publishing);
+  if (is_held_up(with_candidate.publishing, otherwise(&ArmTimes::publishing))) {
+    return out_of_turn("bringing the inputs of a unit", with_candidate.publishing,
+                       alone.publishing);
   }
   return std::nullopt;
 }

@@ -7,31 +7,27 @@
 
 namespace kb {
 
-/// What a chain of blocks has shown, in seconds, each estimated as the speed-up is; lone calls are
-/// medians.
+/// What the units of one side have shown, in seconds, each estimated as the speed-up is.
+struct ArmTimes {
+  double unit = 0;   ///< by the judge's clock
+  double empty = 0;  ///< a unit without calls
+  /// Getting ready for a unit; and the reference's units that follow the candidate's, apart.
+  double ready = 0, ready_after = 0;
+  double probe = 0;       ///< the judge reading some outputs and running a kernel, after a unit
+  double publishing = 0;  ///< the judge bringing new inputs, before a unit
+  /// By events of the side's own process: on the stream that it was given, and on the device after
+  /// that stream was done.
+  double stream = 0, off_stream = 0;
+};
+
+/// What a chain of blocks has shown. Seconds; lone calls are medians.
 struct UnitTimes {
-  double reference = 0, candidate = 0;  ///< units by the judge's clock
-  double least = 0;                     ///< hard_floor() of a unit
-  double candidate_stream = 0;          ///< by events on the candidate's stream
-  double beside = 0;         ///< on the device after the stream that launch() was given was done
-  double reference_lag = 1;  ///< how many times as long the reference takes after the candidate
-  /// The reference getting ready for its units before and after the candidate's; and the judge
-  /// reading some outputs and running a kernel of its own after units of each.
-  double ready_before = 0, ready_after = 0, probe_reference = 0, probe_candidate = 0;
-  double ready_candidate = 0;  ///< the candidate's runner getting ready for its units
-  /// The judge bringing new inputs before units of the reference and of the candidate.
-  double publishing_reference = 0, publishing_candidate = 0;
+  ArmTimes reference, candidate;
+  double least = 0;                   ///< hard_floor() of a unit
+  double reference_lag = 1;           ///< how many times as long the reference takes afterwards
   int64_t calls = 1;                  ///< per unit
   bool recorded = false;              ///< as a graph; else launched on the stream
   std::optional<double> single_call;  ///< a candidate's call that is alone in its unit
-};
-
-/// The reference's part of a block, in seconds.
-struct ReferenceTimes {
-  double unit = 0;
-  double empty = 0;       ///< a unit without calls
-  double ready = 0;       ///< getting ready for a unit
-  double publishing = 0;  ///< the judge bringing new inputs before it
 };
 
 struct Suspicion {
@@ -55,8 +51,8 @@ std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double l
 /// The reference while the candidate's process lives against the reference when it has ended: work
 /// behind the judge's back slows whatever it meets.
 /// @param control the reference while a control lives, where it has been measured
-std::optional<Suspicion> slows_reference(const ReferenceTimes& beside, const ReferenceTimes& alone,
-                                         const ReferenceTimes* control = nullptr);
+std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const ArmTimes& alone,
+                                         const ArmTimes* control = nullptr);
 
 /// A call on the stream against the same call recorded, in seconds: recording only takes away what
 /// launching costs.

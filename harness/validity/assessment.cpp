@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "judge/canary.h"
-#include "judge/expectation.h"
-#include "judge/rounding.h"
+#include "acceptance/canary.h"
+#include "acceptance/expectation.h"
+#include "acceptance/rounding.h"
 #include "validity/mutants.h"
 #include "validity/stages.h"
 

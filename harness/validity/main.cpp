@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include "acceptance/precision.h"
 #include "conformance/task_library.h"
-#include "judge/precision.h"
 #include "validity/assessment.h"
 
 namespace kb {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "judge/rounding.h"
+#include "acceptance/rounding.h"
 
 namespace kb {
 namespace {

@@ -4,7 +4,7 @@
 # kb_gpu_sources: one hash of what judges and times on a GPU, of the blocks that kernels are made of, and of the flags
 # that all of it is built with.
 kb_gpu_sources() {
-  find harness/{judge,runner,protocol,timing,device,reference,contract,blocks} \
+  find harness/{acceptance,session,bench,judge,runner,protocol,timing,device,reference,contract,blocks} \
     harness/CMakeLists.txt harness/cmake/Kb{Options,Candidate,Headers,Libraries,Torch}.cmake \
     -type f ! -name '*.md' ! -name '.*' ! -name '*~' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1

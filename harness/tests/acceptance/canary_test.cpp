@@ -1,10 +1,10 @@
 // The precision canary: which references it takes for products, and what its operands are.
-#include "judge/canary.h"
+#include "acceptance/canary.h"
 
 #include <gtest/gtest.h>
 
-#include "judge/expectation.h"
-#include "tests/judge/small_task.h"
+#include "acceptance/expectation.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

@@ -1,6 +1,6 @@
 // The acceptance rule on tensors made by hand: what passes, what fails, and which element is
 // blamed.
-#include "judge/compare.h"
+#include "acceptance/compare.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>

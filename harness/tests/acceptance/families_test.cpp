@@ -1,14 +1,14 @@
 // Families of inputs, sizes that are drawn, and what a library that fails means for them.
-#include "judge/families.h"
+#include "acceptance/families.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "judge/drawn_sizes.h"
-#include "judge/expectation.h"
+#include "acceptance/drawn_sizes.h"
+#include "acceptance/expectation.h"
 #include "kb/reference.h"
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Scaled sizes and sliced oracles, on tasks made by hand and on every task of the build tree.
-#include "judge/memory.h"
+#include "acceptance/memory.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <set>
 
+#include "acceptance/expectation.h"
+#include "acceptance/operators.h"
 #include "conformance/task_library.h"
-#include "judge/expectation.h"
-#include "judge/operators.h"
 #include "kb/reference.h"
 #include "result/verdict.h"
 

@@ -1,5 +1,5 @@
 // What the observer sees of a reference, and that nothing is counted twice.
-#include "judge/operators.h"
+#include "acceptance/operators.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

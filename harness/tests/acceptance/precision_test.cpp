@@ -1,16 +1,16 @@
 // Each contract sets every switch, whatever was set before, and what follows from the switches.
-#include "judge/precision.h"
+#include "acceptance/precision.h"
 
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "judge/canary.h"
-#include "judge/expectation.h"
-#include "judge/operators.h"
-#include "judge/rounding.h"
-#include "tests/judge/small_task.h"
+#include "acceptance/canary.h"
+#include "acceptance/expectation.h"
+#include "acceptance/operators.h"
+#include "acceptance/rounding.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

@@ -1,4 +1,4 @@
-#include "judge/wrong_elements.h"
+#include "acceptance/wrong_elements.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Bytes and FLOPs of real tasks against numbers worked out by hand from their smoke sizes.
-#include "judge/work_count.h"
+#include "bench/work_count.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "conformance/task_library.h"
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // What a candidate's object defines: forged names are refused, everyday code is not.
-#include "object_audit.h"
+#include "build/object_audit.h"
 #include "workspace.h"
 
 namespace kb::test {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <csignal>
 
-#include "compile_command.h"
-#include "sha256.h"
+#include "base/sha256.h"
+#include "build/compile_command.h"
 #include "workspace.h"
 
 namespace kb::test {

@@ -1,7 +1,7 @@
 // A candidate sees itself, its task.h, the contract and the toolchain; nothing else, by any means.
 #include <cstdlib>
 
-#include "sandbox.h"
+#include "base/landlock.h"
 #include "workspace.h"
 
 namespace kb::test {

@@ -10,17 +10,17 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "build_record.h"
-#include "compile_command.h"
-#include "diagnostics.h"
-#include "files.h"
-#include "printable.h"
-#include "process_tree.h"
-#include "ptxas.h"
-#include "settings.h"
-#include "sha256.h"
-#include "source_check.h"
-#include "symbol_rules.h"
+#include "base/files.h"
+#include "base/printable.h"
+#include "base/process_tree.h"
+#include "base/sha256.h"
+#include "build/build_record.h"
+#include "build/compile_command.h"
+#include "build/diagnostics.h"
+#include "build/ptxas.h"
+#include "build/settings.h"
+#include "build/source_check.h"
+#include "build/symbol_rules.h"
 
 namespace kb {
 namespace {

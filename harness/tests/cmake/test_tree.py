@@ -63,7 +63,7 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
         for task in content["tasks"]
     ]
     needed = {f"{task}/{file}" for task in tasks for file in TASK_FILES - {"candidate.cu"}}
-    assert needed | {"harness/judge/duel.cpp", "harness/cmake/KbTask.cmake"} <= hashed.keys()
+    assert needed | {"harness/bench/duel.cpp", "harness/cmake/KbTask.cmake"} <= hashed.keys()
     assert not [path for path in hashed if "candidate.cu" in path or "/tests/" in path]
     for path, digest in hashed.items():
         assert hashlib.sha256((SOURCE_DIR / path).read_bytes()).hexdigest() == digest, path

@@ -1,11 +1,11 @@
 // What a duel makes of a candidate that answers the judge itself.
-#include "judge/duel.h"
+#include "bench/duel.h"
 
 #include <gtest/gtest.h>
 
 #include "result/verdict.h"
 #include "tests/containment/fake_runner.h"
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {
@@ -25,6 +25,10 @@ RunnerSession runner(const std::string& how, SharedMemory& memory) {
 // With it some inputs come late in the first block, when the candidate's runner is ready.
 constexpr uint64_t seed = 2;
 
+Problem problem(const Task& task, SharedMemory& memory, Phases& phases) {
+  return {task, SizeBytes(sizeof(NoSizes)), InputKind::standard, seed, memory, phases};
+}
+
 // What blocks on the stream say of the candidate.
 Verdict verdict_on(const std::string& how, int64_t memory_bytes, std::optional<int64_t> calls,
                    const std::string& reference_how = "honest") {
@@ -34,8 +38,8 @@ Verdict verdict_on(const std::string& how, int64_t memory_bytes, std::optional<i
   Phases phases;
   const DuelPlan plan{.memory_bytes = memory_bytes, .tolerances = {Tolerance{}}};
   try {
-    Duel duel(task, SizeBytes(sizeof(NoSizes)), plan, InputKind::standard, seed, *memory, reference,
-              candidate, {.seconds = 0, .calls = 3}, calls, phases);
+    Duel duel(problem(task, *memory, phases), plan, reference, candidate,
+              {.seconds = 0, .calls = 3}, calls);
     EXPECT_EQ(duel.calls_per_unit(), memory_bytes == 0 ? 1 : calls.value_or(3));
     EXPECT_EQ(duel.select(LaunchMode::stream), "");
     for (int i = 0; i < 5; ++i) duel.block();
@@ -70,9 +74,8 @@ TEST(Duel, CallsFollowWhatBlocksShow) {
   const auto memory = make_shared_memory();
   RunnerSession reference = runner("honest", *memory), candidate = runner("honest", *memory);
   Phases phases;
-  Duel duel(task, SizeBytes(sizeof(NoSizes)), {.memory_bytes = plenty, .tolerances = {Tolerance{}}},
-            InputKind::standard, seed, *memory, reference, candidate, {.seconds = 0, .calls = 2},
-            std::nullopt, phases);
+  Duel duel(problem(task, *memory, phases), {.memory_bytes = plenty, .tolerances = {Tolerance{}}},
+            reference, candidate, {.seconds = 0, .calls = 2}, std::nullopt);
   const UnitSize size{.seconds = 3e-3, .calls = 1};
   EXPECT_FALSE(duel.fit_calls(size, 0.5e-3, 1e-3, 3)) << "not much more than two";
   EXPECT_TRUE(duel.fit_calls(size, 0.1e-3, 1e-3, 3));
@@ -90,8 +93,8 @@ TEST(Duel, AControlIsTimedWithoutBeingRight) {
     RunnerSession control({.command = {KB_RUNNER, "--control"}, .trusted = true}, *memory);
     Phases phases;
     const DuelPlan plan{.memory_bytes = plenty, .tolerances = {Tolerance{}}, .control = is_control};
-    Duel duel(task, SizeBytes(sizeof(NoSizes)), plan, InputKind::standard, seed, *memory, reference,
-              control, {.seconds = 0, .calls = 3}, 3, phases);
+    Duel duel(problem(task, *memory, phases), plan, reference, control, {.seconds = 0, .calls = 3},
+              3);
     for (const LaunchMode mode : {LaunchMode::stream, LaunchMode::graph}) {
       ASSERT_EQ(duel.select(mode), "");
       if (is_control) {

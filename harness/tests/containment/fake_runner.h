@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "judge/runner_session.h"
+#include "session/runner_session.h"
 
 namespace kb {
 

@@ -1,5 +1,5 @@
 // What a judge makes of runners that lie, and that it leaves nothing of them behind.
-#include "judge/runner_session.h"
+#include "session/runner_session.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <fstream>
 
 #include "judge/correctness.h"
-#include "judge/process.h"
 #include "result/verdict.h"
+#include "session/process.h"
 #include "tests/containment/fake_runner.h"
 
 namespace kb {

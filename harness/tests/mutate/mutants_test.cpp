@@ -6,7 +6,7 @@
 #include <atomic>
 #include <fstream>
 
-#include "build/files.h"
+#include "base/files.h"
 #include "mutate/equivalents.h"
 #include "mutate/judging.h"
 #include "mutate/reached.h"

@@ -20,7 +20,7 @@ class Fake final : public Executor {
   void prepare() override {}
   OwnTimes run(uint32_t first_slot, uint32_t slots) override {
     if (slots == 0) throw Failure(Status::cuda_error, "nothing to run");
-    return {.event = static_cast<float>(first_slot), .beside = static_cast<float>(slots)};
+    return {.event = static_cast<float>(first_slot), .off_stream = static_cast<float>(slots)};
   }
   void capture(uint32_t, uint32_t) override { throw Failure(Status::cannot_capture, "no graphs"); }
   OwnTimes replay() override { return {}; }
@@ -66,7 +66,7 @@ TEST_F(Serve, AnswersWithTheRunnersOwnTimes) {
   const Answer& answer = ask(Op::run, 7, 3);
   EXPECT_EQ(answer.status, Status::ok);
   EXPECT_EQ(answer.event_ms, 7);
-  EXPECT_EQ(answer.beside_ms, 3);
+  EXPECT_EQ(answer.off_stream_ms, 3);
 }
 
 TEST_F(Serve, NamesTheLastKernelWhenACallFailsAndOnlyThen) {

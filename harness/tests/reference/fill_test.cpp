@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "judge/buffers.h"
+#include "session/buffers.h"
 
 namespace kb {
 namespace {

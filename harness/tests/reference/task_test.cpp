@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

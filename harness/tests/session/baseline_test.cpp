@@ -1,5 +1,5 @@
 // When a package may stand for the reference, and what the lane `library` switches on.
-#include "judge/baseline.h"
+#include "session/baseline.h"
 
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "judge/precision.h"
+#include "acceptance/precision.h"
 #include "result/files.h"
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

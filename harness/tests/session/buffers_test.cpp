@@ -1,5 +1,6 @@
-// Poison fills a copy and nothing beside it, whatever its size.
-#include "judge/buffers.h"
+// Poison fills a copy and nothing else, whatever its size; guard bands tell what was written to
+// them.
+#include "session/buffers.h"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,28 @@ TEST(Damage, IsNamedByItsPlace) {
   EXPECT_EQ(written(0, 35), "1 element behind its last");
   EXPECT_EQ(written(1, 37), "3 elements behind its last");
   EXPECT_EQ(written(0, -2), "2 elements before its first");
+}
+
+// A kernel without a bound copies the guard behind an input to the one behind its output.
+TEST(Damage, ShowsWhatWasCopiedFromTheGuardOfAnInput) {
+  const auto memory = make_shared_memory();
+  for (const int64_t elements : {3, 8}) {
+    for (const auto type :
+         {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kLong, at::kBool}) {
+      TensorSpec x = input<float>("x", {elements}), y = output<float>("y", {elements});
+      x.dtype = y.dtype = type;
+      const auto from = memory->allocate(x, 2), to = memory->allocate(y, 2);
+      EXPECT_EQ(from->damaged_guard_bytes().item<int64_t>(), 0);
+      const auto behind = [elements](const at::Tensor& slot) {
+        return slot.as_strided({4}, {1}, slot.storage_offset() + elements);
+      };
+      const at::Tensor copied = behind(from->slot(0));
+      if (at::isFloatingType(type)) EXPECT_TRUE(copied.isnan().all().item<bool>()) << type;
+      behind(to->slot(0)).copy_(copied);
+      EXPECT_GT(to->damaged_guard_bytes().item<int64_t>(), 0) << type;
+      EXPECT_EQ(to->damage(), "1 element behind its last") << type;
+    }
+  }
 }
 
 TEST_P(Poison, OneElementIsMissed) {

@@ -1,14 +1,14 @@
 // The reference's runner as judges use it: this program is its own, as a task's programs are.
-#include "judge/reference_runner.h"
+#include "session/reference_runner.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 
-#include "judge/runner_session.h"
-#include "judge/workload.h"
-#include "tests/judge/small_task.h"
+#include "session/runner_session.h"
+#include "session/workload.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

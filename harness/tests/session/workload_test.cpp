@@ -1,12 +1,12 @@
 // Private copies and what is compared with them.
-#include "judge/workload.h"
+#include "session/workload.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "result/verdict.h"
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

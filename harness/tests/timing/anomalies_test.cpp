@@ -17,10 +17,10 @@ std::vector<double> noise(int count, double deviation, unsigned seed) {
 }
 
 TEST(Anomalies, ComeBackOneByOne) {
-  EXPECT_FALSE(come_back({}, {"throttle"}));
-  EXPECT_FALSE(come_back({"drift"}, {}));
-  EXPECT_FALSE(come_back({"drift"}, {"throttle"}));
-  EXPECT_TRUE(come_back({"drift", "throttle"}, {"bimodal", "throttle"}));
+  EXPECT_FALSE(show_again({}, {"throttle"}));
+  EXPECT_FALSE(show_again({"drift"}, {}));
+  EXPECT_FALSE(show_again({"drift"}, {"throttle"}));
+  EXPECT_TRUE(show_again({"drift", "throttle"}, {"bimodal", "throttle"}));
 }
 
 TEST(Drift, IsSeenWhereTheRatioMoves) {

@@ -9,7 +9,7 @@ namespace {
 constexpr double us = 1e-6, ms = 1e-3;
 
 UnitTimes honest() {
-  return {.reference = 3.0 * ms, .candidate = 2.0 * ms, .candidate_stream = 1.98 * ms};
+  return {.reference = {.unit = 3.0 * ms}, .candidate = {.unit = 2.0 * ms, .stream = 1.98 * ms}};
 }
 
 std::string name(const std::optional<Suspicion>& found) { return found ? found->name : ""; }
@@ -26,14 +26,14 @@ TEST(Suspicion, HonestTimesHaveNone) {
 
 TEST(Suspicion, WorkOnAnotherStream) {
   UnitTimes times = honest();
-  times.beside = 1.5 * ms;
+  times.candidate.off_stream = 1.5 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "stream");
 }
 
 TEST(Suspicion, AMemoryPoolMayBeEmptiedAfterTheLastEvent) {
   UnitTimes times = honest();
-  times.candidate = 25.7 * ms;
-  times.candidate_stream = 15.3 * ms;
+  times.candidate.unit = 25.7 * ms;
+  times.candidate.stream = 15.3 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "");
   times.recorded = true;
   EXPECT_EQ(name(find_suspicion(times)), "clocks");
@@ -41,7 +41,7 @@ TEST(Suspicion, AMemoryPoolMayBeEmptiedAfterTheLastEvent) {
 
 TEST(Suspicion, EventsLongerThanTheUnitThatTheyAreIn) {
   UnitTimes times = honest();
-  times.candidate_stream = 3 * ms;
+  times.candidate.stream = 3 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "clocks");
 }
 
@@ -49,7 +49,7 @@ TEST(Suspicion, AReferenceThatIsSlowerAfterTheCandidate) {
   UnitTimes times = honest();
   times.reference_lag = 1.3;
   EXPECT_EQ(name(find_suspicion(times)), "lag");
-  times.reference = 50 * us;  // 15 us are a launch or two
+  times.reference.unit = 50 * us;  // 15 us are a launch or two
   EXPECT_EQ(name(find_suspicion(times)), "");
 }
 
@@ -63,10 +63,10 @@ TEST(Suspicion, AReferenceThatIsSlowerBeforeTheCandidate) {
 
 TEST(Suspicion, WorkThatIsDoneBeforeTheClockStarts) {
   UnitTimes times = honest();
-  times.ready_before = times.ready_after = 220 * us;
-  times.ready_candidate = 260 * us;
+  times.reference.ready = times.reference.ready_after = 220 * us;
+  times.candidate.ready = 260 * us;
   EXPECT_EQ(name(find_suspicion(times)), "");
-  times.ready_candidate = 2.2 * ms;
+  times.candidate.ready = 2.2 * ms;
   const auto found = find_suspicion(times);
   EXPECT_EQ(name(found), "early");
   EXPECT_NE(found->evidence.find("takes 2.200000 ms to get ready, the reference's 0.220000 ms"),
@@ -83,14 +83,15 @@ TEST(Suspicion, AnswersThatTheDeviceCannotGiveInTheirTime) {
 
 TEST(Suspicion, WorkThatIsStillRunningWhenTheRunnerSaysDone) {
   UnitTimes times = honest();
-  times.ready_before = 1.117 * ms;  // the reference of a network, which calls many operators first
-  times.ready_after = 1.165 * ms;
-  times.probe_reference = times.probe_candidate = 90 * us;
+  times.reference.ready =
+      1.117 * ms;  // the reference of a network, which calls many operators first
+  times.reference.ready_after = 1.165 * ms;
+  times.reference.probe = times.candidate.probe = 90 * us;
   EXPECT_EQ(name(find_suspicion(times)), "");
-  times.probe_candidate = 400 * us;
+  times.candidate.probe = 400 * us;
   EXPECT_EQ(name(find_suspicion(times)), "late");
-  times.probe_candidate = 90 * us;
-  times.ready_after = 1.6 * ms;
+  times.candidate.probe = 90 * us;
+  times.reference.ready_after = 1.6 * ms;
   const auto found = find_suspicion(times);
   EXPECT_EQ(name(found), "late");
   EXPECT_NE(found->evidence.find("it takes 1.600000 ms (else 1.117000 ms)"), std::string::npos);
@@ -122,54 +123,54 @@ TEST(Suspicion, CallsThatShareWorkWithoutBeingRecorded) {
 
 TEST(Suspicion, InputsThatComeSlowerToTheCandidate) {
   UnitTimes times = honest();
-  times.publishing_reference = 2 * ms;
-  times.publishing_candidate = 2.25 * ms;
+  times.reference.publishing = 2 * ms;
+  times.candidate.publishing = 2.25 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "");
-  times.publishing_candidate = 2.35 * ms;
+  times.candidate.publishing = 2.35 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "early");
 }
 
-TEST(Suspicion, AReferenceThatIsSlowerBesideTheCandidate) {
-  const auto beside = [](double unit, double alone) {
+TEST(Suspicion, AReferenceThatIsSlowerWithTheCandidate) {
+  const auto with = [](double unit, double alone) {
     return name(slows_reference({.unit = unit}, {.unit = alone}));
   };
-  EXPECT_EQ(beside(1.1 * ms, 1.0 * ms), "");
-  EXPECT_EQ(beside(140 * us, 100 * us), "");
-  EXPECT_EQ(beside(1.29 * ms, 1.0 * ms), "beside");
-  EXPECT_EQ(beside(0.7 * ms, 1.0 * ms), "");
+  EXPECT_EQ(with(1.1 * ms, 1.0 * ms), "");
+  EXPECT_EQ(with(140 * us, 100 * us), "");
+  EXPECT_EQ(with(1.29 * ms, 1.0 * ms), "presence");
+  EXPECT_EQ(with(0.7 * ms, 1.0 * ms), "");
 }
 
-TEST(Suspicion, WhateverElseIsSlowerBesideTheCandidate) {
-  const ReferenceTimes alone{
-      .unit = 3 * ms, .empty = 17 * us, .ready = 220 * us, .publishing = 4 * ms};
+TEST(Suspicion, WhateverElseIsSlowerWithTheCandidate) {
+  const ArmTimes alone{.unit = 3 * ms, .empty = 17 * us, .ready = 220 * us, .publishing = 4 * ms};
   EXPECT_EQ(name(slows_reference(alone, alone)), "");
-  ReferenceTimes beside = alone;
-  beside.empty = 30 * us;
-  beside.ready = 300 * us;
-  beside.publishing = 4.3 * ms;
-  EXPECT_EQ(name(slows_reference(beside, alone)), "") << "hosts differ from moment to moment";
-  beside.empty = 60 * us;
-  EXPECT_EQ(name(slows_reference(beside, alone)), "beside");
-  beside.empty = alone.empty;
-  beside.ready = 500 * us;
-  EXPECT_EQ(name(slows_reference(beside, alone)), "beside");
-  beside.ready = alone.ready;
-  beside.publishing = 6 * ms;
-  const auto found = slows_reference(beside, alone);
-  EXPECT_EQ(name(found), "beside");
-  EXPECT_NE(found->evidence.find("takes 6.000000 ms beside the candidate, 4.000000 ms without it"),
+  ArmTimes with = alone;
+  with.empty = 30 * us;
+  with.ready = 300 * us;
+  with.publishing = 4.3 * ms;
+  EXPECT_EQ(name(slows_reference(with, alone)), "") << "hosts differ from moment to moment";
+  with.empty = 60 * us;
+  EXPECT_EQ(name(slows_reference(with, alone)), "presence");
+  with.empty = alone.empty;
+  with.ready = 500 * us;
+  EXPECT_EQ(name(slows_reference(with, alone)), "presence");
+  with.ready = alone.ready;
+  with.publishing = 6 * ms;
+  const auto found = slows_reference(with, alone);
+  EXPECT_EQ(name(found), "presence");
+  EXPECT_NE(found->evidence.find(
+                "takes 6.000000 ms while the candidate's process lives, 4.000000 ms without it"),
             std::string::npos);
 }
 
-// cuDNN's transposed convolution by FFT starts 2,000 kernels; on an H200 a unit took 14.4 ms beside
-// an honest kernel and 11.2 ms without it.
+// cuDNN's transposed convolution by FFT starts 2,000 kernels; on an H200 a unit took 14.4 ms while
+// an honest kernel's process lived and 11.2 ms without it.
 TEST(Suspicion, WhatAControlShowsTooIsNotTheCandidates) {
-  const ReferenceTimes beside{.unit = 14.4 * ms}, alone{.unit = 11.2 * ms};
-  const ReferenceTimes alike{.unit = 14.0 * ms}, faster{.unit = 11.3 * ms};
-  ASSERT_EQ(name(slows_reference(beside, alone)), "beside");
-  EXPECT_TRUE(slows_reference(beside, alone)->needs_control);
-  EXPECT_EQ(name(slows_reference(beside, alone, &alike)), "");
-  EXPECT_EQ(name(slows_reference(beside, alone, &faster)), "beside");
+  const ArmTimes with{.unit = 14.4 * ms}, alone{.unit = 11.2 * ms};
+  const ArmTimes alike{.unit = 14.0 * ms}, faster{.unit = 11.3 * ms};
+  ASSERT_EQ(name(slows_reference(with, alone)), "presence");
+  EXPECT_TRUE(slows_reference(with, alone)->needs_control);
+  EXPECT_EQ(name(slows_reference(with, alone, &alike)), "");
+  EXPECT_EQ(name(slows_reference(with, alone, &faster)), "presence");
 }
 
 TEST(Suspicion, AControlExcusesWhatRestsOnOthersTimesOnly) {
@@ -181,15 +182,15 @@ TEST(Suspicion, AControlExcusesWhatRestsOnOthersTimesOnly) {
   control.reference_lag = 1.25;
   EXPECT_EQ(name(find_suspicion(times, &control)), "");
   times = honest();
-  times.ready_candidate = times.ready_after = times.publishing_candidate = 2 * ms;
+  times.candidate.ready = times.reference.ready_after = times.candidate.publishing = 2 * ms;
   EXPECT_EQ(name(find_suspicion(times, &control)), "early");
-  control.ready_candidate = 1.9 * ms;
+  control.candidate.ready = 1.9 * ms;
   EXPECT_EQ(name(find_suspicion(times, &control)), "early") << "inputs come late, too";
-  control.publishing_candidate = 1.9 * ms;
+  control.candidate.publishing = 1.9 * ms;
   EXPECT_EQ(name(find_suspicion(times, &control)), "late");
-  control.ready_after = 1.9 * ms;
+  control.reference.ready_after = 1.9 * ms;
   EXPECT_EQ(name(find_suspicion(times, &control)), "");
-  times.beside = 1.5 * ms;
+  times.candidate.off_stream = 1.5 * ms;
   const auto own = find_suspicion(times, &control);
   EXPECT_EQ(name(own), "stream");
   EXPECT_FALSE(own->needs_control);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/judge/small_task.h"
+#include "tests/reference/small_task.h"
 
 namespace kb {
 namespace {

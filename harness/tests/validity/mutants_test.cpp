@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "judge/rounding.h"
+#include "acceptance/rounding.h"
 
 namespace kb {
 namespace {

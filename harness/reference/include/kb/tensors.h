@@ -77,7 +77,7 @@ struct Typed : TensorSpec {
     return std::move(*this);
   }
   /// Real numbers of other kinds are outside of the task's domain: probabilities, signs, matrices
-  /// of one form. Without it the judge draws any (judge/families.h).
+  /// of one form. Without it the judge draws any (acceptance/families.h).
   Typed only() && {
     restricted = true;
     return std::move(*this);

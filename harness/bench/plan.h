@@ -1,0 +1,49 @@
+// What a bench times, and how it tells whether timed calls are right.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "acceptance/compare.h"
+#include "acceptance/families.h"
+#include "acceptance/slicing.h"
+#include "kb/task.h"
+#include "session/buffers.h"
+#include "timing/phases.h"
+#include "timing/speed_of_light.h"
+
+namespace kb {
+
+/// A task at the sizes that are timed, and where its tensors come from.
+struct Problem {
+  const Task& task;
+  SizeBytes sizes;
+  InputKind inputs;
+  uint64_t rng_seed;
+  SharedMemory& memory;
+  Phases& phases;  ///< where the wall time goes
+};
+
+/// How the outputs of timed calls are checked.
+struct DuelPlan {
+  OraclePlan oracle;                  ///< where memory is short
+  int64_t memory_bytes = 0;           ///< of the device, free before anything untrusted was loaded
+  std::vector<Tolerance> tolerances;  ///< per output
+  /// A runner of our own that computes nothing has the candidate's place: nobody looks at outputs.
+  bool control = false;
+};
+
+/// The plan, and what a call cannot avoid.
+struct Preparation {
+  DuelPlan plan;
+  Work work;
+};
+
+/// Finds out how far outputs may be off. What needs no runners is done while they start, unless
+/// memory is too short for that.
+/// @param load_runners waits until the runners are up
+/// @throws Decided (skipped) if memory is too short in any way
+Preparation prepare(const Problem& problem, const std::function<void()>& load_runners);
+
+}  // namespace kb

@@ -1,0 +1,70 @@
+// The calls that units make: new inputs before each unit, every output checked after it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bench/arm.h"
+#include "bench/plan.h"
+#include "session/workload.h"
+
+namespace kb {
+
+/// Each call of a unit has a slot of its own: own inputs, own poisoned output, so that nothing is
+/// found in a cache by repetition. Where memory allows there is one slot more than calls.
+class TimedCalls {
+ public:
+  TimedCalls(const Problem& problem, DuelPlan plan, int64_t calls);
+
+  /// Makes room for units of so many calls, with new weights and inputs; bind() comes next.
+  void allocate(int64_t calls);
+  /// Hands the tensors over to both runners.
+  void bind(RunnerSession& reference, RunnerSession& candidate);
+  /// Waits for the judge's own work on the device.
+  void settle() const { problem_.memory.finish(); }
+  int64_t per_unit() const { return calls_; }
+  int64_t slots() const { return work_->slots(); }
+  bool are_checked() const { return !plan_.control; }
+  /// The most calls that a unit may have here.
+  int64_t most_per_unit() const;
+
+  /// Draws inputs for these calls where the runners do not see them yet.
+  void draw(Range called);
+  /// Brings them to the runners and poisons all other slots. The last thing before the first unit
+  /// that is to read them, so that nobody can begin earlier. @return seconds
+  double publish(Range called);
+  /// The same for one slot, when the others are poisoned already.
+  void publish_slot(int64_t slot);
+  /// Both. @return seconds that publish() took
+  double renew(Range called);
+  /// Holds some of the drawn inputs back from publish(). @return what gives them to the runners
+  std::function<void()> hold_back(Range called);
+
+  /// Computes what the outputs of these calls should be.
+  void expect(Range called);
+  /// Checks outputs, untouched slots, inputs and guards. @throws Decided
+  void verify(Range called);
+  void verify_call(int64_t slot);
+
+  /// Chooses some elements of the outputs that the next unit writes.
+  void choose_places(Range called);
+  /// Reads them as the runner left them, before anything else.
+  void read_places();
+  /// @throws Decided if they have changed since
+  void check_unchanged() const;
+
+ private:
+  void verify_output(int64_t slot, size_t output, const at::Tensor& got);
+
+  Problem problem_;
+  DuelPlan plan_;
+  at::Generator rng_;       ///< of inputs, on the device
+  int64_t most_slots_ = 1;  ///< that memory allows
+  int64_t calls_ = 1;       ///< per unit
+  std::unique_ptr<Workload> work_;
+  std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
+  std::vector<at::Tensor> places_, left_;          ///< in the outputs, and what was there
+};
+
+}  // namespace kb
