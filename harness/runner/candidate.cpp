@@ -29,6 +29,7 @@ MappedTensor::MappedTensor(const protocol::Tensor& tensor) : tensor_(tensor) {
   check_cuda(cudaIpcOpenMemHandle(&base, handle, cudaIpcMemLazyEnablePeerAccess),
              "opening a buffer");
   base_ = static_cast<char*>(base);
+  note_tensor(base_, tensor_.name);
 }
 
 MappedTensor::MappedTensor(MappedTensor&& other) noexcept

@@ -1,4 +1,4 @@
-// The name of the kernel that was launched last, for error messages.
+// What error messages name: the kernel that was launched last, and tensors.
 #pragma once
 
 #include <string>
@@ -11,6 +11,9 @@ std::string last_kernel();
 /// What is noted of it, and how to set that.
 const void* noted_kernel();
 void note_kernel(const void* kernel);
+
+/// Tells whoever reports a fault what lies in the memory that was mapped at `base`.
+void note_tensor(const void* base, const char* name);
 
 /// What is launched while one of these lives is the runner's own and leaves no note.
 class Unnoted {

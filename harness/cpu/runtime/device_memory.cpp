@@ -145,7 +145,8 @@ void* DeviceMemory::open_ipc(const void* handle) {
   std::lock_guard lock(mutex_);
   char* pages = reserve(ipc.map_bytes);
   if (!pages) return nullptr;
-  const Allocation result{pages, ipc.map_bytes, MemoryKind::ipc, 0, pages, ipc.map_bytes};
+  const Allocation result{pages, ipc.map_bytes,   MemoryKind::ipc, 0, pages, ipc.map_bytes,
+                          "",    ipc.data_offset, ipc.data_bytes};
   if (mmap(pages, ipc.map_bytes, read_and_write, MAP_SHARED | MAP_FIXED, ipc.fd,
            static_cast<off_t>(ipc.file_offset)) == MAP_FAILED)
     return unmap(result), nullptr;
@@ -167,6 +168,17 @@ bool DeviceMemory::close_ipc(void* data) {
   return true;
 }
 
+void DeviceMemory::name_ipc(const void* data, const std::string& name) {
+  std::lock_guard lock(mutex_);
+  const auto at = containing(data);
+  if (at == allocations_.end() || at->second.kind != MemoryKind::ipc) return;
+  if (at->second.name.empty()) at->second.name = name;
+}
+
+void name_tensor(const void* base, const char* name) {
+  DeviceMemory::instance().name_ipc(base, name);
+}
+
 std::string DeviceMemory::describe(const void* address) {
   std::lock_guard lock(mutex_);
   const auto* byte = static_cast<const char*>(address);
@@ -175,12 +187,14 @@ std::string DeviceMemory::describe(const void* address) {
   };
   for (const auto& [start, each] : allocations_) {
     if (!around(each)) continue;
-    const std::ptrdiff_t offset = byte - each.data, size = static_cast<std::ptrdiff_t>(each.bytes);
+    const bool named = !each.name.empty();
+    const std::ptrdiff_t offset = byte - each.data - (named ? each.tensor_offset : 0),
+                         size = named ? each.tensor_bytes : each.bytes;
     const std::string place = offset < 0 ? std::to_string(-offset) + " bytes before the start of "
                               : offset < size
                                   ? "at byte " + std::to_string(offset) + " of "
                                   : std::to_string(offset - size) + " bytes past the end of ";
-    return place + label(each);
+    return place + (named ? "the tensor '" + each.name + "'" : label(each));
   }
   for (const Allocation& each : retired_)
     if (around(each)) return "after free: inside " + label(each, "freed");

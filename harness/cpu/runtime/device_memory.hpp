@@ -19,6 +19,8 @@ struct Allocation {
   unsigned serial;
   char* pages;  ///< the accessible pages around the data; null for memory of the C++ heap
   std::size_t page_bytes;
+  std::string name;  ///< of the tensor, for IPC mappings that have got one
+  std::size_t tensor_offset = 0, tensor_bytes = 0;  ///< where it lies in the mapping
 };
 
 /// All memory that CUDA calls have handed out. Without a sanitizer, device memory ends at a guard
@@ -33,6 +35,7 @@ class DeviceMemory {
   bool release(void* data, bool host_memory);
   void* open_ipc(const void* handle);
   bool close_ipc(void* data);
+  void name_ipc(const void* data, const std::string& name);
 
   /// Copies the record of the allocation that contains `address`.
   bool find(const void* address, Allocation* found);

@@ -175,8 +175,9 @@ void axes() {
   struct Shape {
     int outer, n, inner;
   };
-  for (const Shape s : {Shape{1, 1, 1}, Shape{1, 5000, 1}, Shape{3, 300, 1}, Shape{2, 17, 33},
-                        Shape{3, 100, 5}, Shape{2, 1300, 3}}) {  // of the last, blocks share rows
+  for (const Shape s :
+       {Shape{1, 1, 1}, Shape{1, 5000, 1}, Shape{3, 300, 1}, Shape{2, 17, 33}, Shape{3, 100, 5},
+        Shape{2, 1300, 3}, Shape{2, 700, 1025}}) {  // of the last two, blocks share rows
     const std::vector<T> x = signed_values<T>(s.outer * s.n * s.inner);
     const std::vector<double> from = as_double(x);
     const int count = s.outer * s.inner;

@@ -96,6 +96,18 @@ TEST_F(Ipc, HostAccessFaults) {
   EXPECT_DEATH(bytes[4096] = 1, "past the end of");
   EXPECT_EQ(cudaIpcCloseMemHandle(base), cudaSuccess);
 }
+
+TEST_F(Ipc, FaultsNameTheTensor) {
+  void* base = nullptr;
+  ASSERT_EQ(cudaIpcOpenMemHandle(&base, handle({fd_, kb::cpu::ipc_magic, 0, 4096, 256, 1000}), 0),
+            cudaSuccess);
+  kb::cpu::name_tensor(base, "x");
+  auto* bytes = static_cast<volatile char*>(base);
+  EXPECT_DEATH(bytes[4096] = 1, "2840 bytes past the end of the tensor 'x'");
+  EXPECT_DEATH(bytes[-1] = 1, "257 bytes before the start of the tensor 'x'");
+  EXPECT_DEATH(bytes[266] = 1, "at byte 10 of the tensor 'x'");
+  EXPECT_EQ(cudaIpcCloseMemHandle(base), cudaSuccess);
+}
 #endif
 
 }  // namespace

@@ -16,16 +16,18 @@ __global__ void reduce_rows(int64_t n, Op op, Finish finish, Y* y, const X* x) {
   if (threadIdx.x == 0) y[blockIdx.x] = static_cast<Y>(finish(result));
 }
 
-/// A block reduces 32 neighbouring columns of a part of one matrix of n rows, part_rows of them;
-/// each of its 16 warps takes every 16th row.
+/// A block of 512 threads reduces `width` neighbouring columns of a part of one matrix of n rows,
+/// part_rows of them.
 /// @param y  [matrices, parts, columns]; the grid has the parts as its second dimension
-template <class Op, class Finish, class Y, class X>
+/// @tparam width  a multiple of 32: where rows begin anywhere, the wider a block is, the fewer
+/// sectors of memory are read by two blocks
+template <int width, class Op, class Finish, class Y, class X>
 __global__ void reduce_columns(int64_t n, int64_t columns, int64_t part_rows, Op op, Finish finish,
                                Y* y, const X* x) {
-  constexpr int warps = 16;
-  __shared__ typename Op::Value warp_results[warps][32];
-  const int64_t tiles = (columns + 31) / 32, matrix = blockIdx.x / tiles;
-  const int64_t column = blockIdx.x % tiles * 32 + threadIdx.x;
+  constexpr int rows = 512 / width;  // that are read at a time
+  __shared__ typename Op::Value partial[rows][width];
+  const int64_t tiles = (columns + width - 1) / width, matrix = blockIdx.x / tiles;
+  const int64_t column = blockIdx.x % tiles * width + threadIdx.x;
   const int64_t first = blockIdx.y * part_rows + threadIdx.y;
   const int64_t end = n < (blockIdx.y + 1) * part_rows ? n : (blockIdx.y + 1) * part_rows;
   typename Op::Value result = Op::identity();
@@ -34,14 +36,14 @@ __global__ void reduce_columns(int64_t n, int64_t columns, int64_t part_rows, Op
     const float start[] = {static_cast<float>(element(x, first * columns))};
     result = op.of(start, first);
 #pragma unroll 8
-    for (int64_t row = first + warps; row < end; row += warps) {
+    for (int64_t row = first + rows; row < end; row += rows) {
       result = append(op, result, static_cast<float>(element(x, row * columns)), row);
     }
   }
-  warp_results[threadIdx.y][threadIdx.x] = result;
+  partial[threadIdx.y][threadIdx.x] = result;
   __syncthreads();
   if (threadIdx.y == 0 && column < columns) {
-    for (int i = 1; i < warps; ++i) result = op(result, warp_results[i][threadIdx.x]);
+    for (int i = 1; i < rows; ++i) result = op(result, partial[i][threadIdx.x]);
     y[(matrix * gridDim.y + blockIdx.y) * columns + column] = static_cast<Y>(finish(result));
   }
 }
@@ -58,6 +60,33 @@ __global__ void combine_parts(int64_t size, int64_t columns, int64_t parts, Op o
   y[i] = static_cast<Y>(finish(result));
 }
 
+/// launch_reduce_axis() where the axis is not the last.
+template <int width, class Op, class Finish, class Y, class X>
+void launch_reduce_columns(cudaStream_t stream, int64_t outer, int64_t n, int64_t inner, Op op,
+                           Finish finish, Y* y, const X* x) {
+  // Few columns of many rows would leave most of the device idle: blocks share the rows.
+  constexpr int64_t enough_blocks = 1024, least_rows = 256;
+  const int64_t blocks = outer * ((inner + width - 1) / width);
+  const int64_t wanted = enough_blocks / blocks, most = n / least_rows;
+  const int64_t shares = wanted < most ? wanted : most;
+  const int64_t part_rows = shares > 1 ? (n + shares - 1) / shares : n;
+  const int64_t parts = part_rows > 0 ? (n + part_rows - 1) / part_rows : 1;
+  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(parts));
+  const dim3 threads(width, 512 / width);
+  if (parts == 1) {
+    reduce_columns<width><<<grid, threads, 0, stream>>>(n, inner, part_rows, op, finish, y, x);
+    return;
+  }
+  void* memory = nullptr;
+  cudaMallocAsync(&memory, outer * parts * inner * sizeof(typename Op::Value), stream);
+  const auto of_parts = static_cast<typename Op::Value*>(memory);
+  reduce_columns<width><<<grid, threads, 0, stream>>>(n, inner, part_rows, op, Same{}, of_parts, x);
+  const int64_t size = outer * inner;
+  combine_parts<<<static_cast<unsigned>((size + 255) / 256), 256, 0, stream>>>(
+      size, inner, parts, op, finish, y, static_cast<const typename Op::Value*>(of_parts));
+  cudaFreeAsync(memory, stream);
+}
+
 /// Launches y[i, k] = finish(reduction of x[i, j, k] over all j).
 /// @param x  [outer, n, inner]; inner is 1 for the last axis
 /// @param y  [outer, inner]
@@ -71,26 +100,12 @@ void launch_reduce_axis(cudaStream_t stream, int64_t outer, int64_t n, int64_t i
     reduce_rows<<<static_cast<unsigned>(outer), threads, 0, stream>>>(n, op, finish, y, x);
     return;
   }
-  // Few columns of many rows would leave most of the device idle: blocks share the rows.
-  constexpr int64_t enough_blocks = 1024, least_rows = 256;
-  const int64_t blocks = outer * ((inner + 31) / 32);
-  const int64_t wanted = enough_blocks / blocks, most = n / least_rows;
-  const int64_t shares = wanted < most ? wanted : most;
-  const int64_t part_rows = shares > 1 ? (n + shares - 1) / shares : n;
-  const int64_t parts = part_rows > 0 ? (n + part_rows - 1) / part_rows : 1;
-  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(parts)), threads(32, 16);
-  if (parts == 1) {
-    reduce_columns<<<grid, threads, 0, stream>>>(n, inner, part_rows, op, finish, y, x);
-    return;
+  constexpr int64_t many = 1024;
+  if (inner < many) {
+    launch_reduce_columns<32>(stream, outer, n, inner, op, finish, y, x);
+  } else {
+    launch_reduce_columns<128>(stream, outer, n, inner, op, finish, y, x);
   }
-  void* memory = nullptr;
-  cudaMallocAsync(&memory, outer * parts * inner * sizeof(typename Op::Value), stream);
-  const auto of_parts = static_cast<typename Op::Value*>(memory);
-  reduce_columns<<<grid, threads, 0, stream>>>(n, inner, part_rows, op, Same{}, of_parts, x);
-  const int64_t size = outer * inner;
-  combine_parts<<<static_cast<unsigned>((size + 255) / 256), 256, 0, stream>>>(
-      size, inner, parts, op, finish, y, static_cast<const typename Op::Value*>(of_parts));
-  cudaFreeAsync(memory, stream);
 }
 
 /// Each block's part of the sum of f(x[i], ...).

@@ -8,6 +8,8 @@
 
 namespace kb {
 
+inline constexpr int map_rounds = 2;  ///< vectors that a thread has under way
+
 /// The part of map() that works on N neighbouring elements.
 template <int N, class F, class Y, class... X>
 __device__ Vector<Y, N> map_vector(F f, const Vector<X, N>&... x) {
@@ -20,11 +22,17 @@ __device__ Vector<Y, N> map_vector(F f, const Vector<X, N>&... x) {
 /// map() below, where it is known how many elements come before the first vector.
 template <int N, class Team, class F, class Y, class... X>
 __device__ void map_from(int64_t before, Team team, int64_t n, F f, Y* y, const X*... x) {
-  share<N, 1>(
+  share<N, map_rounds>(
       team, n, before,
-      [=](int64_t k) {
-        const auto result = map_vector<N, F, Y, X...>(f, load_vector<N>(x + before, k)...);
-        store_vector(y + before, k, result);
+      [=](auto rounds, int64_t k, int64_t step) {
+        // All loads come before the first store: y may be x, so the compiler keeps their order.
+        Vector<Y, N> results[rounds.value];
+#pragma unroll
+        for (int i = 0; i < rounds.value; ++i) {
+          results[i] = map_vector<N, F, Y, X...>(f, load_vector<N>(x + before, k + i * step)...);
+        }
+#pragma unroll
+        for (int i = 0; i < rounds.value; ++i) store_vector(y + before, k + i * step, results[i]);
       },
       [=](int64_t i) { y[i] = static_cast<Y>(f(element(x, i)...)); });
 }
@@ -43,14 +51,15 @@ __global__ void map_grid(int64_t before, int64_t n, F f, Y* y, const X*... x) {
   map_from<N>(before, Grid{}, n, f, y, x...);
 }
 
-/// Launches map() on as many threads as there are vectors. F is a type with a name, not a lambda:
-/// CUDA wants it for what becomes part of a kernel's name.
+/// Launches map() on as many threads as there are pairs of vectors. F is a type with a name, not a
+/// lambda: CUDA wants it for what becomes part of a kernel's name.
 template <class F, class Y, class... X>
 void launch_map(cudaStream_t stream, int64_t n, F f, Y* y, const X*... x) {
   if (n <= 0) return;
   constexpr int N = vector_width<Y, X...>;
   constexpr int64_t threads = 256, most_blocks = 0x7fffffff;
-  const int64_t blocks = n / N / threads + 1, before = elements_before_vectors<N>(n, y, x...);
+  const int64_t blocks = n / N / (threads * map_rounds) + 1,
+                before = elements_before_vectors<N>(n, y, x...);
   const auto grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
   map_grid<N><<<grid, threads, 0, stream>>>(before, n, f, y, x...);
 }

@@ -21,6 +21,7 @@
 #include "depthwise.cuh"
 #include "map.cuh"
 #include "moments.cuh"
+#include "pool.cuh"
 #include "product.cuh"
 
 namespace kb {
@@ -222,30 +223,6 @@ struct Pool {
   }
 };
 
-/// One thread per element of y, without gaps: the maximum of a window, or its mean, in which
-/// padding counts as zeros (only for windows that do not reach over the end).
-template <bool maximum, class T>
-__global__ void pool_planes(const T* x, int64_t planes, int64_t channels, int64_t sample_stride,
-                            int64_t height, int64_t width, Pool pool, int64_t out_height,
-                            int64_t out_width, T* y) {
-  const int64_t i = Grid::rank(), out_area = out_height * out_width;
-  if (i >= planes * out_area) return;
-  const int64_t plane = i / out_area, pixel = i % out_area;
-  x += plane / channels * sample_stride + plane % channels * height * width;
-  const int64_t top = pixel / out_width * pool.stride - pool.padding;
-  const int64_t left = pixel % out_width * pool.stride - pool.padding;
-  const int64_t bottom = top + pool.kernel < height ? top + pool.kernel : height;
-  const int64_t right = left + pool.kernel < width ? left + pool.kernel : width;
-  float result = maximum ? -INFINITY : 0;
-  for (int64_t row = top > 0 ? top : 0; row < bottom; ++row) {
-    for (int64_t column = left > 0 ? left : 0; column < right; ++column) {
-      const float v = element(x, row * width + column);
-      result = maximum ? Max{}(result, v) : result + v;
-    }
-  }
-  y[i] = static_cast<T>(maximum ? result : result / static_cast<float>(pool.kernel * pool.kernel));
-}
-
 // ---------------------------------------------------------------------------------------------
 
 /// How a convolution moves; the kernel's size is its weight's.
@@ -392,9 +369,11 @@ class NetworkOf {
   }
 
   /// The maximum of each window; padding does not count.
-  Map max_pool(const Map& x, const Pool& pool) const { return pooled<true>(x, pool); }
+  Map max_pool(const Map& x, const Pool& pool) const { return pooled(x, pool, GreatestOfWindow{}); }
   /// The mean of each window; padding counts as zeros.
-  Map avg_pool(const Map& x, const Pool& pool) const { return pooled<false>(x, pool); }
+  Map avg_pool(const Map& x, const Pool& pool) const {
+    return pooled(x, pool, MeanOfWindow{static_cast<float>(pool.kernel * pool.kernel)});
+  }
   /// The mean of each plane: [samples, channels].
   Map mean_pool(const Map& x) const {
     const Map y = make(x.samples, x.channels);
@@ -453,15 +432,17 @@ class NetworkOf {
         right_transposed(w.data, s),
         store(y.data, s, BiasActivationResidual<T>{bias, residual.data, s.columns, activation}));
   }
-  template <bool maximum>
-  Map pooled(const Map& x, const Pool& pool) const {
+  template <class Op>
+  Map pooled(const Map& x, const Pool& pool, Op op) const {
     const Map y = make(x.samples, x.channels, pool.out(x.height), pool.out(x.width));
-    constexpr int block = 256;
-    const int64_t blocks = (y.size() + block - 1) / block;
-    if (blocks <= 0) return y;
-    pool_planes<maximum><<<blocks, block, 0, stream_>>>(
-        static_cast<const T*>(x.data), x.samples * x.channels, x.channels, x.sample_stride,
-        x.height, x.width, pool, y.height, y.width, y.data);
+    const auto along = [&](int64_t in, int64_t out) {
+      return PoolAxis{static_cast<int>(in), static_cast<int>(out), static_cast<int>(pool.kernel),
+                      static_cast<int>(pool.stride), static_cast<int>(pool.padding)};
+    };
+    const PoolShape shape = {
+        x.samples * x.channels, along(x.height, y.height), along(x.width, y.width), {}, x.channels,
+        x.sample_stride};
+    launch_pool(stream_, shape, op, static_cast<const T*>(x.data), y.data);
     return y;
   }
 

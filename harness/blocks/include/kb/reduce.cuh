@@ -162,6 +162,15 @@ __device__ typename Op::Value combine(Block team, typename Op::Value value, Op o
   return combine(team, value, op, Op::identity());
 }
 
+/// The Value of N neighbouring f(x[i], ...), the first of which has the index `first`.
+template <int N, class Op, class F, class... X>
+__device__ typename Op::Value value_of(Op op, F f, int64_t first, const Vector<X, N>&... x) {
+  float values[N];
+#pragma unroll
+  for (int j = 0; j < N; ++j) values[j] = static_cast<float>(f(element(x, j)...));
+  return op.of(values, first);
+}
+
 /// This thread's part of a reduction of f(x[i], ...) over all i below n.
 template <class Team, class Op, class F, class... X>
 __device__ typename Op::Value fold(Team team, int64_t n, Op op, F f, const X*... x) {
@@ -170,14 +179,13 @@ __device__ typename Op::Value fold(Team team, int64_t n, Op op, F f, const X*...
   const int64_t before = elements_before_vectors<N>(n, x...);
   share<N, 2>(
       team, n, before,
-      [&](int64_t k) {
-        const auto of_vectors = [&](const Vector<X, N>&... v) {
-          float values[N];
+      [&](auto rounds, int64_t first, int64_t step) {
 #pragma unroll
-          for (int j = 0; j < N; ++j) values[j] = static_cast<float>(f(element(v, j)...));
-          return op.of(values, before + k * N);
-        };
-        result = op(result, of_vectors(load_vector<N>(x + before, k)...));
+        for (int i = 0; i < rounds.value; ++i) {
+          const int64_t k = first + i * step;
+          result = op(result, value_of<N, Op, F, X...>(op, f, before + k * N,
+                                                       load_vector<N>(x + before, k)...));
+        }
       },
       [&](int64_t i) {
         const float value[] = {static_cast<float>(f(element(x, i)...))};

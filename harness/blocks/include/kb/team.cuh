@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "types.cuh"
 
@@ -43,24 +44,26 @@ __host__ __device__ int64_t elements_before_vectors(int64_t n, const T* first,
   return together && before < n ? before : n;
 }
 
-/// Shares n elements among the threads of a team. This thread calls vector(k) for some of the
-/// groups of N elements, the k-th of which begins with element before + k * N, and single(i) for
-/// some of the elements that are in none.
+/// How many groups of elements a thread takes at a time, to have as many loads under way.
+template <int count>
+using Rounds = std::integral_constant<int, count>;
+
+/// Shares n elements among the threads of a team. This thread calls vectors(Rounds<r>, k, step) for
+/// some of the groups of N elements, the r groups k, k + step, ..., and single(i) for some of the
+/// elements that are in none. The k-th group begins with element before + k * N.
 /// @param before  elements before the first group
-/// @tparam rounds  how many groups are taken at a time, to have as many loads under way
-template <int N, int rounds, class Team, class OnVector, class OnSingle>
-__device__ void share(Team, int64_t n, int64_t before, OnVector vector, OnSingle single) {
+/// @tparam rounds  r; 1 for what is left in the end
+template <int N, int rounds, class Team, class OnVectors, class OnSingle>
+__device__ void share(Team, int64_t n, int64_t before, OnVectors on_vectors, OnSingle single) {
   const int64_t vectors = static_cast<uint64_t>(n - before) / N, singles = n - vectors * N;
   const int64_t step = Team::size();
   int64_t k = Team::rank();
-  // Without a test between them the loads of several rounds are issued together.
 #pragma unroll 1
   for (; k + (rounds - 1) * step < vectors; k += rounds * step) {
-#pragma unroll
-    for (int round = 0; round < rounds; ++round) vector(k + round * step);
+    on_vectors(Rounds<rounds>{}, k, step);
   }
 #pragma unroll 1
-  for (; rounds > 1 && k < vectors; k += step) vector(k);
+  for (; rounds > 1 && k < vectors; k += step) on_vectors(Rounds<1>{}, k, step);
 #pragma unroll 1
   for (int64_t i = Team::rank(); i < singles; i += step) {
     single(i < before ? i : i + vectors * N);

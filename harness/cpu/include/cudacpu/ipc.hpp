@@ -17,4 +17,8 @@ struct IpcHandle {
 };
 static_assert(sizeof(IpcHandle) <= 64);
 
+/// Fault reports call what cudaIpcOpenMemHandle() has mapped at `base` the tensor `name`. The first
+/// name stays: a candidate comes too late to give one.
+void name_tensor(const void* base, const char* name);
+
 }  // namespace kb::cpu
