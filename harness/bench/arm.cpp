@@ -47,10 +47,9 @@ double Arm::go(Range range) {
   return runner_.seconds();
 }
 
-double Arm::measure_empty() {
-  constexpr int samples = 25;
+double Arm::measure_empty(int units) {
   std::vector<double> seconds;
-  for (int i = 0; i < samples; ++i) seconds.push_back(unit({}));
+  for (int i = 0; i < units; ++i) seconds.push_back(unit({}));
   return median(std::move(seconds));
 }
 

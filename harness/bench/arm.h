@@ -63,8 +63,8 @@ class Arm {
   double ready_seconds() const { return ready_seconds_; }  ///< of the last unit
   const protocol::Answer& answer() const { return answer_; }
 
-  /// Median seconds of an empty unit, measured now.
-  double measure_empty();
+  /// Median seconds of so many empty units, measured now.
+  double measure_empty(int units);
   /// What is taken off units of this launch mode.
   double empty() const { return empty_[static_cast<size_t>(mode_)]; }
   void take_off(double seconds) { empty_[static_cast<size_t>(mode_)] = seconds; }

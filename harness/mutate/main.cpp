@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <random>
 
 #include "mutate/judging.h"
 #include "mutate/reached.h"
@@ -50,12 +51,9 @@ std::vector<std::string> task_names(const Options& options) {
 // Some of the tasks, by the seed.
 std::vector<std::string> some_of(std::vector<std::string> names, const Options& options) {
   if (options.tasks_of_sample == 0 || names.size() <= options.tasks_of_sample) return names;
-  std::vector<Mutant> tasks;
-  for (const std::string& name : names) tasks.push_back({name, name});
-  names.clear();
-  for (const Mutant& m : sample(tasks, options.tasks_of_sample, options.seed)) {
-    names.push_back(m.task);
-  }
+  std::shuffle(names.begin(), names.end(), std::mt19937_64(options.seed));
+  names.resize(options.tasks_of_sample);
+  std::sort(names.begin(), names.end());
   return names;
 }
 

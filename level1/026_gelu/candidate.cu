@@ -3,6 +3,7 @@
 #include <kb/map.cuh>
 
 struct Gelu {
+  static constexpr int rounds = 2;
   __device__ float operator()(float v) const { return v / 2 * (1 + erff(v * 0.70710678f)); }
 };
 

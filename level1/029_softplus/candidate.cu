@@ -3,6 +3,7 @@
 #include <kb/map.cuh>
 
 struct Softplus {
+  static constexpr int rounds = 2;
   __device__ float operator()(float v) const { return v > 20 ? v : log1pf(expf(v)); }
 };
 

@@ -9,6 +9,7 @@ struct Half {
   __device__ float operator()(float v) const { return v / 2; }
 };
 struct MultiplyAdd {
+  static constexpr int rounds = 2;
   __device__ float operator()(float a, float b, float c) const { return a * b + c; }
 };
 struct Masked {

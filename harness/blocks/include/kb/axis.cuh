@@ -35,7 +35,7 @@ __global__ void reduce_columns(int64_t n, int64_t columns, int64_t part_rows, Op
     x += matrix * n * columns + column;
     const float start[] = {static_cast<float>(element(x, first * columns))};
     result = op.of(start, first);
-#pragma unroll 8
+#pragma unroll 4
     for (int64_t row = first + rows; row < end; row += rows) {
       result = append(op, result, static_cast<float>(element(x, row * columns)), row);
     }

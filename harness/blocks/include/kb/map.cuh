@@ -2,13 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "team.cuh"
 #include "types.cuh"
 
 namespace kb {
 
-inline constexpr int map_rounds = 2;  ///< vectors that a thread has under way
+/// How many vectors a thread has under way: what a functor of tens of instructions says is
+/// `static constexpr int rounds = 2`, others say nothing.
+template <class F, class = void>
+inline constexpr int rounds_of = 1;
+template <class F>
+inline constexpr int rounds_of<F, std::void_t<decltype(F::rounds)>> = F::rounds;
 
 /// The part of map() that works on N neighbouring elements.
 template <int N, class F, class Y, class... X>
@@ -22,7 +28,7 @@ __device__ Vector<Y, N> map_vector(F f, const Vector<X, N>&... x) {
 /// map() below, where it is known how many elements come before the first vector.
 template <int N, class Team, class F, class Y, class... X>
 __device__ void map_from(int64_t before, Team team, int64_t n, F f, Y* y, const X*... x) {
-  share<N, map_rounds>(
+  share<N, rounds_of<F>>(
       team, n, before,
       [=](auto rounds, int64_t k, int64_t step) {
         // All loads come before the first store: y may be x, so the compiler keeps their order.
@@ -51,14 +57,15 @@ __global__ void map_grid(int64_t before, int64_t n, F f, Y* y, const X*... x) {
   map_from<N>(before, Grid{}, n, f, y, x...);
 }
 
-/// Launches map() on as many threads as there are pairs of vectors. F is a type with a name, not a
-/// lambda: CUDA wants it for what becomes part of a kernel's name.
+/// Launches map() on as many threads as there are vectors, or groups of them that one thread has
+/// under way. F is a type with a name, not a lambda: CUDA wants it for what becomes part of a
+/// kernel's name.
 template <class F, class Y, class... X>
 void launch_map(cudaStream_t stream, int64_t n, F f, Y* y, const X*... x) {
   if (n <= 0) return;
   constexpr int N = vector_width<Y, X...>;
   constexpr int64_t threads = 256, most_blocks = 0x7fffffff;
-  const int64_t blocks = n / N / (threads * map_rounds) + 1,
+  const int64_t blocks = n / N / (threads * rounds_of<F>)+1,
                 before = elements_before_vectors<N>(n, y, x...);
   const auto grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
   map_grid<N><<<grid, threads, 0, stream>>>(before, n, f, y, x...);
