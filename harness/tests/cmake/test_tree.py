@@ -73,11 +73,11 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
 
 def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
     left = [
-        tree.root / "harness/judge" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
+        tree.root / "harness/bench" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
     ]
     for file in left:
         file.touch()
-    lock = tree.root / "harness/judge/.#duel.cpp"
+    lock = tree.root / "harness/bench/.#duel.cpp"
     lock.symlink_to("nowhere")
     assert tree.configure().returncode == 0
     built = tree.run(["cmake", "--build", "build/cpu", "--target", "kb_sources"])
@@ -86,7 +86,7 @@ def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
     assert built.returncode == 0, built.stdout
     hashed = (tree.root / "build/cpu/sources.sha256").read_text()
     assert [line for line in hashed.splitlines() if "duel" in line] == [
-        line for line in hashed.splitlines() if line.endswith(("judge/duel.cpp", "judge/duel.h"))
+        line for line in hashed.splitlines() if line.endswith(("bench/duel.cpp", "bench/duel.h"))
     ]
 
 
