@@ -22,9 +22,8 @@ Json to_json(const ArmTimes& reference) {
           {"publishing_us", 1e6 * reference.publishing}};
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
+Json or_null(const std::optional<double>& value, double factor = 1) {
+  return value ? Json(factor * *value) : Json();
 }
 
 constexpr std::array table{
@@ -60,8 +59,7 @@ constexpr std::array table{
     Diagnostic{"reference_lag", "", "a unit of the reference after the candidate's over one before",
                [](const Chain& c) { return Json(c.times.reference_lag); }},
     Diagnostic{"reference_ready_us", "us",
-               "the reference getting ready before and after units of "
-               "the candidate",
+               "the reference getting ready before and after units of the candidate",
                [](const Chain& c) {
                  return Json{{"before", 1e6 * c.times.reference.ready},
                              {"after", 1e6 * c.times.reference.ready_after}};
@@ -69,16 +67,12 @@ constexpr std::array table{
     Diagnostic{"reference_stream_ms", "ms", "a call of the reference by events on its stream",
                [](const Chain& c) { return Json(1e3 * c.call(c.times.reference.stream)); }},
     Diagnostic{"reference_with_candidate", "",
-               "the reference's unit while the candidate's process "
-               "lives over one without it",
+               "the reference's unit while the candidate's process lives over one without it",
                [](const Chain& c) { return Json(c.times.reference.unit / c.alone.unit); }},
     Diagnostic{"second_look", "", "undecided at first, and measured anew for longer",
                [](const Chain& c) { return Json(c.second_look); }},
     Diagnostic{"single_call_ms", "ms", "a call of the candidate that is alone in its unit",
-               [](const Chain& c) {
-                 const std::optional<double>& seconds = c.times.single_call;
-                 return seconds ? Json(1e3 * *seconds) : Json();
-               }},
+               [](const Chain& c) { return or_null(c.times.single_call, 1e3); }},
     Diagnostic{"sm_mhz", "MHz", "the device's clock right after a unit, counted by a kernel",
                [](const Chain& c) {
                  return Json{{"reference", or_null(c.device.mhz[0])},

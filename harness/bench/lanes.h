@@ -35,7 +35,7 @@ class Lanes {
   const Json& missing() const { return reports_.missing; }
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
-  /// Those that were timed, for write_benchmarks().
+  /// All of them, for write_benchmarks(); those of missing lanes have no blocks.
   std::vector<const Chain*> chains() const;
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills), "expected" (what
   /// outputs should be), "oracle", "recording", "waking" (before units), "reference" and

@@ -7,7 +7,7 @@
 namespace kb {
 namespace {
 
-constexpr int64_t output_words = -1;
+constexpr int64_t output_words = -1;  // 0xFF in every byte
 // Every 16, 32 or 64 bits of it are a NaN, as those of 0xFF are.
 constexpr auto input_words = static_cast<int64_t>(0xFFFEFFFEFFFEFFFE);
 
@@ -49,12 +49,12 @@ bool SharedTensor::is_words() const { return spec_.bytes() % 8 == 0; }
 
 void SharedTensor::poison_slot(int64_t index) const {
   const at::Tensor bytes = bytes_of(index);
-  is_words() ? bytes.view(at::kLong).fill_(-1) : bytes.fill_(0xFF);
+  is_words() ? bytes.view(at::kLong).fill_(output_words) : bytes.fill_(0xFF);
 }
 
 bool SharedTensor::is_poisoned(int64_t index) const {
   const at::Tensor bytes = bytes_of(index);
-  const at::Tensor same = is_words() ? bytes.view(at::kLong).eq(-1) : bytes.eq(0xFF);
+  const at::Tensor same = is_words() ? bytes.view(at::kLong).eq(output_words) : bytes.eq(0xFF);
   return same.all().item<bool>();
 }
 
