@@ -25,8 +25,8 @@ RESULTS = HARDWARE / "h200/results.json.gz"
 RESULTS_GPUS = 2
 ARCHIVES = (
     "h200/blocks/level1.tar.gz",
-    "h200/verdicts/level4.tar.gz",
-    "h100/verdicts/levels_2_3.tar.gz",
+    "h200/verdicts/all.tar.gz",
+    "h200/verdicts/levels.tar.gz",
 )
 REPEATED = HARDWARE / "h200/timer/aa.jsonl.gz"
 
