@@ -122,7 +122,7 @@ function(kb_set_candidate_flags name source task_dir library headers)
   endif()
 endfunction()
 
-# <name>.build -> <name>.correct -> <name>.bench: a step that fails leaves the next one out.
+# <name>.build -> <name>.correct -> <name>.bench [-> <name>.profile]: a step that fails leaves the next one out.
 function(kb_add_candidate_tests name task labels)
   set(entry --manifest ${PROJECT_BINARY_DIR}/manifest.json --candidate ${name})
   add_test(NAME ${name}.build COMMAND kb_check_build ${entry})
@@ -141,8 +141,17 @@ function(kb_add_candidate_tests name task labels)
   endif()
   set_tests_properties(${name}.correct ${name}.bench PROPERTIES ENVIRONMENT "${environment}")
   kb_use_gpu(${name}.correct ${name}.bench)
+  set(steps build correct bench)
+  if(KB_PROFILE STREQUAL ncu)
+    list(APPEND steps profile)
+    add_test(NAME ${name}.profile COMMAND kb_profile ${entry} --ncu ${KB_NCU})
+    set_property(TEST ${name}.bench APPEND PROPERTY FIXTURES_SETUP ${name}.timed)
+    set_tests_properties(${name}.profile PROPERTIES LABELS "${labels};profile" ENVIRONMENT "${environment}"
+      FIXTURES_REQUIRED "kb.env;kb.peaks;kb.report;${name}.timed" SKIP_RETURN_CODE 77 TIMEOUT 700)
+    kb_use_gpu(${name}.profile)
+  endif()
   # Whoever else judges this candidate (kb.example.*) writes the same result file.
-  foreach(step IN ITEMS build correct bench)
+  foreach(step IN LISTS steps)
     set_property(TEST ${name}.${step} APPEND PROPERTY RESOURCE_LOCK result.${name})
   endforeach()
 endfunction()

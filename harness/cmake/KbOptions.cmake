@@ -12,6 +12,8 @@ set_property(CACHE KB_SIZES PROPERTY STRINGS full 16g 24g 48g)
 set(KB_CONTRACT fp32 CACHE STRING "Precision contract of judging and timing: fp32, tf32, kernelbench, fp16, bf16")
 set_property(CACHE KB_CONTRACT PROPERTY STRINGS fp32 tf32 kernelbench fp16 bf16)
 set(KB_LANES "eager;graph" CACHE STRING "Baselines to time against: eager and graph always; library, aoti")
+set(KB_PROFILE off CACHE STRING "ncu: after its times, Nsight Compute watches one call of each kernel that passed")
+set_property(CACHE KB_PROFILE PROPERTY STRINGS off ncu)
 set(KB_CUDA_CHECK syntax CACHE STRING "nvcc's check of candidates on the CPU backend: syntax; machine_code: registers, too")
 set_property(CACHE KB_CUDA_CHECK PROPERTY STRINGS syntax machine_code)
 set(KB_CUDA_CHECK_ARCH sm_90a CACHE STRING "Architecture of that check")
@@ -33,12 +35,24 @@ kb_check_option(KB_CONTRACT fp32 "^(fp32|tf32|kernelbench|fp16|bf16)$" "be fp32,
 kb_check_option(KB_LANES "eager;graph" "^(aoti;)?eager;graph(;library)?$"
   "hold eager and graph, and may hold library and aoti")
 kb_check_option(KB_CUDA_CHECK syntax "^(syntax|machine_code)$" "be syntax or machine_code")
+kb_check_option(KB_PROFILE off "^(off|ncu)$" "be off or ncu")
 kb_check_option(KB_REQUIRE_ISOLATION "" "^(full)?$" "be empty or full")
 kb_check_option(KB_SIZES full "^(full|[1-9][0-9]*g)$" "be full, or the GPU's memory in GB such as 24g")
 kb_check_option(KB_RUNS "*" "^" "")  # kb_add_runs() knows which there are
 kb_check_option(KB_TASKS "*" "^" "")  # as kb_add_levels() of tasks
 if(KB_BACKEND STREQUAL cuda AND NOT KB_SANITIZE STREQUAL none)
   message(FATAL_ERROR "KB_SANITIZE=${KB_SANITIZE} needs KB_BACKEND=cpu (preset cpu-asan or cpu-tsan).")
+endif()
+
+if(KB_PROFILE STREQUAL ncu)
+  if(NOT KB_BACKEND STREQUAL cuda)
+    message(FATAL_ERROR "KB_PROFILE=ncu needs a GPU's preset: on the CPU there is nothing for a profiler to see.")
+  endif()
+  find_program(KB_NCU ncu HINTS /usr/local/cuda/bin DOC "Nsight Compute's program")
+  if(NOT KB_NCU)
+    message(FATAL_ERROR "KB_PROFILE=ncu needs Nsight Compute, and there is no ncu in PATH. Install it (it comes with "
+      "the CUDA toolkit) or name it with -DKB_NCU=<path>.")
+  endif()
 endif()
 
 # References and candidates are compiled for the contract: it decides what kb::real is.

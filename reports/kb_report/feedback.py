@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kb_report import advice, columns, metrics, write
+from kb_report import advice, columns, metrics, profiles, write
 from kb_report.model import JUDGED, STATE_WORDS, clean, one_line
 from kb_report.occupancy import limit_of
 
@@ -102,6 +102,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         "lanes": {},
         "resources": [r | {"occupancy_limit": limit_of(r)} for r in build.get("resources") or []],
         "speed_of_light": None,
+        "profile": result.get("profile") if judged else None,
     }
     if judged and timing and not found["functional"]:
         for lane, t in timing["lanes"].items():
@@ -259,6 +260,7 @@ def _speed(found: dict[str, Any]) -> list[str]:
             + (f", bound by {sol['bound']}" if sol.get("bound") else "")
             + ".\n"
         )
+    lines += profiles.markdown(found["profile"])
     rows = found["resources"]
     if rows:
         archs = sorted({r["arch"] for r in rows if r.get("arch")})

@@ -22,6 +22,7 @@ from kb_report import (
     matrix_tables,
     metrics,
     overview,
+    profiles,
     rollup,
     tables,
     validity,
@@ -327,6 +328,8 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "difficulty": difficulty(c["level"], c["task"]),
         "category": c["category"] or "",
         "evidence": one_line(result.get("evidence") if result else c["reason"], 280),
+        "profile": profiles.rows(result.get("profile") if judged else None),
+        "no_profile": profiles.reason(result.get("profile") if judged else None),
         **write.resources(result),
     }
 
@@ -470,6 +473,8 @@ def _details(env: Any, suite: Suite, rows: list[dict[str, Any]]) -> str:
             row=row,
             c=c,
             result=row["result"],
+            profile_columns=profiles.COLUMNS,
+            profile_note=profiles.NOTE,
             source_lines=text.rstrip().split("\n") if text is not None else None,
             source_cut=source is not None and len(clean(source)) > SOURCE_BYTES,
             source_left_out=left_out,

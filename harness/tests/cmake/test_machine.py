@@ -113,6 +113,7 @@ def test_an_old_nvcc_does_not_disturb_the_cpu_backend(tree: Tree, tmp_path: path
         (["-DKB_SANITIZE=memory"], "KB_SANITIZE is 'memory'"),
         (["-DKB_BACKEND=cuda", "-DKB_SANITIZE=address"], "needs KB_BACKEND=cpu"),
         (["-DKB_SIZES=24"], "KB_SIZES is '24'"),
+        (["-DKB_SIZES=full", "-DKB_PROFILE=ncu"], "needs a GPU's preset"),
     ],
 )
 def test_contradicting_options(tree: Tree, options: list[str], message: str) -> None:
