@@ -73,7 +73,7 @@ kb_write_tests() {
       name = substr($0, RSTART, RLENGTH)
       gsub(/^[^[]*\[=\[|\]=\]$/, "", name)
       if (name == "kb.env" || name == "kb.peaks") needed = needed $0 "\n"
-      sub(/\.(build|correct|bench)$/, "", name)
+      sub(/\.(build|correct|bench|profile)$/, "", name)
       if (name in shard) tests[shard[name]] = tests[shard[name]] $0 "\n"
     }
     END { for (k in all) { file = k ".tests"; printf "%s%s", needed, tests[k] >file; close(file) } }' \

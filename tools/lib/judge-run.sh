@@ -107,11 +107,12 @@ kb_find_pending() {
 # Writes ctest's numbers of the tests of the pending kernels, in the form that ctest -I reads.
 kb_choose_tests() {
   printf '%s\n' "${kb_pending[@]}" | awk '
-    FNR == NR { wanted[$0 ".build"]; wanted[$0 ".correct"]; wanted[$0 ".bench"]; next }
+    FNR == NR { wanted[$0]; next }
     match($0, /Test +#[0-9]+: /) {
       name = substr($0, RSTART + RLENGTH)
       number = substr($0, RSTART, RLENGTH)
       gsub(/[^0-9]/, "", number)
+      sub(/\.(build|correct|bench|profile)$/, "", name)
       if (name in wanted) chosen = chosen "," number
     }
     END { print "0,0,0" chosen }' - <(ctest --test-dir "$build" -N 2>/dev/null) >"$build/judge.tests"
