@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 
 #include "base/supervise.h"
@@ -18,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int exit_skipped = 77;
-constexpr double limit_s = 600;
+constexpr int limit_s = 600;
 // Each is run some ten times over, once for each group of counters.
 constexpr const char* most_launches = "1000";
 
@@ -69,10 +68,6 @@ Json known_peaks(const CandidateEntry& entry, const Json& result) {
   return fs::exists(file) ? read_json(file).at("peaks") : Json();
 }
 
-std::string read_if_there(const fs::path& path) {
-  return fs::exists(path) ? read_text(path) : std::string();
-}
-
 // @throws std::runtime_error if there is nothing to see, saying why
 Json profile(const Options& options, const CandidateEntry& entry, const Json& peaks) {
   const fs::path folder = entry.build_dir / "profiles";
@@ -89,8 +84,9 @@ Json profile(const Options& options, const CandidateEntry& entry, const Json& pe
   const Outcome outcome =
       run_supervised(launch, signals, [&](std::string_view text) { said.append(text); });
   if (outcome.interrupted_by != 0) std::exit(128 + outcome.interrupted_by);
-  if (outcome.timed_out) throw std::runtime_error("ncu took longer than 600 s");
-  const std::string written = read_if_there(table);
+  if (outcome.timed_out)
+    throw std::runtime_error("ncu took longer than " + std::to_string(limit_s) + " s");
+  const std::string written = fs::exists(table) ? read_text(table) : "";
   if (outcome.exit_code == 0) return summarise_ncu(written, peaks);
   // What ncu says before it opens the file comes with the output.
   const std::string why = ncu_complaint(written + said);

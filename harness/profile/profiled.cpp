@@ -7,13 +7,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <initializer_list>
 #include <iostream>
 #include <optional>
-#include <utility>
 
 #include "acceptance/memory.h"
 #include "conformance/task_library.h"
-#include "kb/fill.h"
 #include "protocol/weight_index.h"
 #include "result/candidate_entry.h"
 
@@ -34,55 +33,61 @@ void check(cudaError_t error, const char* where) {
 /// The tensors of one call, and the arguments of launch() and prepare() that name them.
 class Call {
  public:
-  Call(const Task& task, const SizeBytes& sizes, at::Device device) : sizes_(sizes) {
-    at::Generator rng = make_rng(device, 1);
-    for (const TensorSpec& spec : task.tensors(sizes_)) {
-      if (spec.role == Role::unread) continue;
-      at::Tensor& tensor = tensors_.emplace_back(
-          at::empty(spec.shape, at::TensorOptions(spec.dtype).device(device)));
-      if (spec.role != Role::output) spec.draw(tensor, InputKind::standard, rng);
-      if (task.weight_table && spec.role == Role::weight) {
-        names_.push_back(spec.name);
-        table_.push_back(as_weight(tensor));
+  Call(const Task& task, const SizeBytes& sizes, at::Device device)
+      : sizes_(sizes), given_(task.given(sizes)), tensors_(task.example(sizes, device)) {
+    for (size_t i = 0; i < given_.size(); ++i) {
+      void* const data = tensors_[i].data_ptr();
+      if (given_[i].role == Role::input) {
+        inputs_.push_back(data);
+      } else if (task.weight_table) {
+        table_.push_back(weight(i));
+      } else {
+        weights_.push_back(data);
       }
-      roles_.push_back(spec.role);
     }
-    for (size_t i = 0; i < table_.size(); ++i) table_[i].name = names_[i].c_str();
-    if (!task.weight_table) return;
-    index_.emplace(table_);
-    weights_ = index_->weights(table_);
+    if (task.weight_table) {
+      index_.emplace(table_);
+      whole_table_ = index_->weights(table_);
+      weights_.push_back(&*whole_table_);
+    }
+    for (const TensorSpec& spec : task.tensors(sizes)) {
+      if (spec.role != Role::output) continue;
+      tensors_.push_back(at::empty(spec.shape, at::TensorOptions(spec.dtype).device(device)));
+      outputs_.push_back(tensors_.back().data_ptr());
+    }
   }
+  Call(const Call&) = delete;  // its members point at each other
 
-  std::vector<void*> arguments(bool weights_only, cudaStream_t stream) {
-    std::vector<void*> all{sizes_.data()};
-    bool table_passed = false;
-    for (size_t i = 0; i < tensors_.size(); ++i) {
-      const bool weight = roles_[i] == Role::weight;
-      if (weights_only && !weight) continue;
-      if (!weights_ || !weight) {
-        all.push_back(tensors_[i].data_ptr());
-      } else if (!std::exchange(table_passed, true)) {
-        all.push_back(&*weights_);
-      }
-    }
-    all.push_back(stream);
-    return all;
+  std::vector<void*> of_prepare(cudaStream_t stream) { return arguments({&weights_}, stream); }
+  std::vector<void*> of_launch(cudaStream_t stream) {
+    return arguments({&inputs_, &weights_, &outputs_}, stream);
   }
 
  private:
-  static Weight as_weight(const at::Tensor& tensor) {
-    Weight weight{"", static_cast<const real*>(tensor.data_ptr()), int(tensor.dim()), {}};
+  std::vector<void*> arguments(std::initializer_list<const std::vector<void*>*> tensors,
+                               cudaStream_t stream) {
+    std::vector<void*> all{sizes_.data()};
+    for (const auto* group : tensors) all.insert(all.end(), group->begin(), group->end());
+    all.push_back(stream);
+    return all;
+  }
+  Weight weight(size_t i) const {
+    const at::Tensor& tensor = tensors_[i];
+    Weight weight{given_[i].name.c_str(),
+                  static_cast<const real*>(tensor.data_ptr()),
+                  static_cast<int>(tensor.dim()),
+                  {}};
     std::copy_n(tensor.sizes().begin(), tensor.dim(), weight.shape);
     return weight;
   }
 
   SizeBytes sizes_;
-  std::vector<at::Tensor> tensors_;
-  std::vector<Role> roles_;
-  std::vector<std::string> names_;
+  std::vector<TensorSpec> given_;
+  std::vector<at::Tensor> tensors_;  ///< inputs, weights, outputs
+  std::vector<void*> inputs_, weights_, outputs_;
   std::vector<Weight> table_;
   std::optional<WeightIndex> index_;
-  std::optional<Weights> weights_;  ///< of a task whose weights travel as one table
+  std::optional<Weights> whole_table_;  ///< of a task whose weights travel as one
 };
 
 Entry* find(void* module, const char* name) {
@@ -113,8 +118,8 @@ void call_once(const CandidateEntry& entry, const std::string& sizes) {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   check(cudaDeviceSynchronize(), "making inputs");
-  prepare(call.arguments(true, stream).data());
-  const std::vector<void*> arguments = call.arguments(false, stream);
+  prepare(call.of_prepare(stream).data());
+  const std::vector<void*> arguments = call.of_launch(stream);
   launch(arguments.data());  // the first call sets things up
   check(cudaDeviceSynchronize(), "the first call");
 #ifdef KB_CUDA
