@@ -23,9 +23,15 @@ def alive(pid: int) -> bool:
 
 
 def runs(name: str, pids: set[int]) -> bool:
-    """Whether one of the processes is of this program."""
-    names = [pathlib.Path(f"/proc/{p}/comm") for p in pids]
-    return any(n.exists() and n.read_text().strip() == name for n in names)
+    """Whether one of the processes is of this program. A process may end while it is asked."""
+
+    def program(pid: int) -> str | None:
+        try:
+            return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+        except OSError:
+            return None
+
+    return any(program(p) == name for p in pids)
 
 
 def wait_until(condition, seconds: float = 120) -> None:
