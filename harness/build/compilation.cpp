@@ -244,7 +244,15 @@ class Compilation {
     }
   }
 
+  // nvcc's programs crash now and then on sources that they compile at other times, so a crash
+  // counts only if it happens twice.
   CompilerRun run_compiler(const std::vector<std::string>& words, bool uses_cu2cpp) {
+    CompilerRun run = run_compiler_once(words, uses_cu2cpp);
+    if (run.status == BuildStatus::crash) run = run_compiler_once(words, uses_cu2cpp);
+    return run;
+  }
+
+  CompilerRun run_compiler_once(const std::vector<std::string>& words, bool uses_cu2cpp) {
     CompilerRun run;
     PtxasReader ptxas;
     HeadAndTail kept;

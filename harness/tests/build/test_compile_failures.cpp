@@ -203,6 +203,17 @@ TEST_F(CompileFailures, CompilerKilledBySignalIsACrash) {
   EXPECT_EQ(record()["exit_code"], 128 + SIGSEGV);
 }
 
+TEST_F(CompileFailures, ACrashThatDoesNotComeAgainIsNone) {
+  const std::string compiler = write_script(
+      "crashing_once", "[ -e $TMPDIR/again ] || { : > $TMPDIR/again; kill -SEGV $$; }\nexec " +
+                           std::string(KB_TEST_CXX) + " \"$@\"\n");
+  write("src/candidate.cu", good_candidate);
+  const Words command = gxx_command();
+  const Ending result = run(kb_cc(Words{compiler} + Words(command.begin() + 1, command.end())));
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+}
+
 TEST_F(CompileFailures, ErrorOfPtxasIsNoCrash) {
   const std::string compiler = write_script(
       "nvcc",
