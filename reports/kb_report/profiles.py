@@ -34,9 +34,23 @@ def _waits(row: Row) -> str:
     return "; ".join(f"{s['waits_for']} ({100 * s['share']:.0f} %)" for s in found) or "-"
 
 
+def _extent(text: str | None) -> str:
+    """Of "(16, 8, 1)", as Nsight Compute writes sizes of grids and blocks: "16, 8"."""
+    sizes = one_line(text, 40).strip("() ").split(", ")
+    while len(sizes) > 1 and sizes[-1] == "1":
+        sizes.pop()
+    return ", ".join(sizes) or "-"
+
+
+def _shape(row: Row) -> str:
+    return f"{_extent(row.get('grid'))} x {_extent(row.get('block'))}"
+
+
 COLUMNS = (
     Column("kernel", lambda row: one_line(row["name"], 120).replace("`", "'"), left=True),
     Column("launches", lambda row: str(row["launches"])),
+    Column("blocks x threads", _shape),
+    Column("registers", lambda row: "-" if (n := row.get("registers")) is None else f"{n:.0f}"),
     Column("ms", lambda row: f"{row['ms']:.4g}"),
     Column("share", lambda row: f"{100 * row['share']:.0f} %"),
     Column("TB/s", _rate("bytes_per_second", "bytes_of_peak", 1e12, 2)),

@@ -51,8 +51,9 @@ def test_kernels_are_a_table_in_feedback(tmp_path, capsys):
     text = feedback(build, entry, capsys)
     (line,) = (x for x in text.splitlines() if "relu<4>" in x)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells[1:8] == ["2", "1.5", "75 %", "3.20 (80 %)", "1.0", "81 %", "20 %"]
-    assert cells[8:] == ["62 %", "100 % / -", "data from global memory (90 %)"]
+    assert cells[1:5] == ["2", "4 x 256", "32", "1.5"]
+    assert cells[5:10] == ["75 %", "3.20 (80 %)", "1.0", "81 %", "20 %"]
+    assert cells[10:] == ["62 %", "100 % / -", "data from global memory (90 %)"]
     assert "And 3 more kernels." in text
 
 
