@@ -16,15 +16,23 @@ FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/")
 PREFIX = "kb_adversary"
 
 
+def text_of(file: pathlib.Path) -> str:
+    """Returns what a file of a process says, or nothing if the process has ended."""
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
+
 def descendants() -> list[str]:
-    """Returns the command names of all processes below this one."""
+    """Returns the command names of all processes below this one that do not end meanwhile."""
     found, todo = [], [pathlib.Path("/proc/self").resolve().name]
     while todo:
         for children in pathlib.Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-            for pid in children.read_text().split():
-                found.append(pathlib.Path(f"/proc/{pid}/comm").read_text().strip())
+            for pid in text_of(children).split():
+                found.append(text_of(pathlib.Path(f"/proc/{pid}/comm")).strip())
                 todo.append(pid)
-    return found
+    return [name for name in found if name]
 
 
 def files() -> list[str]:
