@@ -95,7 +95,8 @@ function(kb_set_candidate_flags name source task_dir library headers)
     set(check "")
     if(KB_NVCC)
       # Host code, and device code as PTX that is not optimised: a seventh of the time, and all that nvcc refuses.
-      string(REPLACE sm_ compute_ how_far "-arch=${KB_CUDA_CHECK_ARCH};-G")
+      # Not -G: of some large kernels nvcc 13 crashes when it writes what a debugger needs.
+      string(REPLACE sm_ compute_ how_far "-arch=${KB_CUDA_CHECK_ARCH};-Xcicc;-O0")
       if(KB_CUDA_CHECK STREQUAL machine_code)
         set(how_far -arch=${KB_CUDA_CHECK_ARCH} -Xptxas -v)
       endif()

@@ -165,9 +165,9 @@ TEST_F(CudaCheck, RealClang) { GTEST_SKIP() << "no CPU layer or no clang++ in th
 TEST_F(CudaCheck, RealNvcc) {
   if (std::string(KB_TEST_NVCC).empty()) GTEST_SKIP() << "nvcc was not found at configure time";
   const std::string contract = KB_TEST_CONTRACT;
-  const std::string check = std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=compute_90;-G;-c;-I" +
-                            contract + "/include;-I" + path("src").string() + ";-include;" +
-                            contract + "/entry.h";
+  const std::string check =
+      std::string(KB_TEST_NVCC) + ";-std=c++17;-arch=compute_90;-Xcicc;-O0;-c;-I" + contract +
+      "/include;-I" + path("src").string() + ";-include;" + contract + "/entry.h";
   write("src/candidate.cu", good_candidate);
   run(kb_cc(gxx_command(), {"--cuda-check", check}));
   EXPECT_EQ(record()["status"], "ok") << record().dump(1);
