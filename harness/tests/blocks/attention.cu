@@ -134,6 +134,8 @@ KB_FEATURE(attention_of_short_samples) {
   expect_attention_of_samples(kb::SeesEarlier{}, true, 0, 33, 3, 8);
   expect_attention_of_samples(kb::SeesEarlier{5}, true, 5, 64, 1, 12, 0.25f);
   expect_attention_of_samples(kb::SeesAll{}, false, 0, 7, 2, 33, 0, huge);
+  // The first queries see few keys: of some the greatest score is below -1e11.
+  expect_attention_of_samples(kb::SeesEarlier{}, true, 0, 33, 3, 8, 0, huge);
 }
 
 KB_FEATURE(attention_of_long_samples) {
