@@ -66,7 +66,7 @@ bool is_reached(const Code& code, const Lines& lines, const Edit& edit,
 }  // namespace
 
 std::optional<Edit> probe_of(const FlatSource& source, const Mutant& mutant) {
-  // Valid on the host and on the device: of __builtin_trap() and __trap() nvcc knows one on each.
+  // nvcc takes __builtin_trap() on the host only and __trap() on the device only, but this on both.
   static const std::string stop = "*static_cast<volatile int*>(nullptr) = 0; ";
   const Code code(source.text);
   size_t i = token_at(code, mutant.edit.at);

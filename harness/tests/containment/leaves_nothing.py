@@ -6,9 +6,12 @@ Takes the place of the process that adopts orphans, so that none of them can hid
 import argparse
 import ctypes
 import json
+import os
 import pathlib
 import subprocess
 import sys
+
+from processes import descendants, program
 
 PR_SET_CHILD_SUBREAPER = 36
 # Where programs leave files; candidates that try use this prefix.
@@ -16,23 +19,9 @@ FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/")
 PREFIX = "kb_adversary"
 
 
-def text_of(file: pathlib.Path) -> str:
-    """Returns what a file of a process says, or nothing if the process has ended."""
-    try:
-        return file.read_text()
-    except OSError:
-        return ""
-
-
-def descendants() -> list[str]:
-    """Returns the command names of all processes below this one that do not end meanwhile."""
-    found, todo = [], [pathlib.Path("/proc/self").resolve().name]
-    while todo:
-        for children in pathlib.Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-            for pid in text_of(children).split():
-                found.append(text_of(pathlib.Path(f"/proc/{pid}/comm")).strip())
-                todo.append(pid)
-    return [name for name in found if name]
+def programs() -> list[str]:
+    """Returns the names of all programs below this process."""
+    return sorted(name for pid in descendants(os.getpid()) if (name := program(pid)))
 
 
 def files() -> list[str]:
@@ -95,7 +84,7 @@ def main() -> None:
     after = states(args.manifest)
     for what, left in (
         ("changed files", [p for p in after | before if after.get(p) != before.get(p)]),
-        ("processes", descendants()),
+        ("processes", programs()),
         ("files", files()),
         ("shared memory", sorted(shared_memory() - segments)),
         ("GPU processes", sorted(gpu_processes() - on_gpu)),
