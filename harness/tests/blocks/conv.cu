@@ -97,14 +97,15 @@ struct Depthwise {
 };
 
 /// Launches in tiles of one kind.
-template <class Tile, Arithmetic arithmetic>
+/// @tparam parts  blocks that share the depth of a tile; 0: as many as the device has room for
+template <class Tile, Arithmetic arithmetic, int parts = 0>
 struct InTiles {
   template <int D, class T, class Epilogue>
   static void launch(const ConvShape<D>& s, bool transposed, const T* x, const T* weight,
                      Epilogue epilogue, float* y) {
     kb::launch_conv_tiles<Tile, arithmetic>(
         nullptr, s, transposed, x, weight,
-        kb::StorePixels<float, Epilogue>{y, s.out_channels, s.out.product(), epilogue});
+        kb::StorePixels<float, Epilogue>{y, s.out_channels, s.out.product(), epilogue}, parts);
   }
 };
 
@@ -201,6 +202,22 @@ void convolutions_on_tensor_cores() {
 }
 
 KB_FEATURE(conv_on_tensor_cores) { KB_FOR_EACH_TYPE(convolutions_on_tensor_cores); }
+
+template <class T>
+void convolutions_of_parts() {
+  using Tile = kb::ConvTile<32, 3, 1, 0, 0, 4>;
+  // Of 288 lines, 5 or 9 slices: more and fewer than there are parts.
+  const auto s = conv_shape<2>(2, 32, 40, {9, 11}, 3, {1, 2}, 1);
+  expect_conv<InTiles<Tile, Arithmetic::tf32x3, 1>, T>(s, false);
+  expect_conv<InTiles<Tile, Arithmetic::tf32x3, 4>, T>(s, false);
+  expect_conv<InTiles<Tile, Arithmetic::tf32x3, 20>, T>(s, false);
+  // Classes with and without taps share alike.
+  const auto t = conv_transposed_shape<2>(2, 40, 6, 5, 2, 5, 0, 3, 1, 2);
+  expect_conv<InTiles<Tile, Arithmetic::tf32x3, 3>, T>(t, true);
+  expect_conv<InTiles<Tile, Arithmetic::plain, 2>, T>(conv_shape<3>(1, 20, 3, 4, 3), false);
+}
+
+KB_FEATURE(conv_of_parts) { KB_FOR_EACH_TYPE(convolutions_of_parts); }
 
 template <class T>
 void depthwise_convolutions() {

@@ -90,6 +90,36 @@ struct AddBias {
 template <class T>
 AddBias(const T*) -> AddBias<T>;
 
+/// Where results go if blocks share the depth: each part into a place of its own, for
+/// add_conv_parts(). If none does, where the results themselves go. One type for both, as the
+/// kernel takes long to compile.
+template <class Result>
+struct ResultOrPart {
+  Result result;
+  float* parts;  ///< [part, batch, channels, area], or null
+  int64_t channels, area, size;
+  __device__ void operator()(float value, int part, int64_t sample, int64_t channel,
+                             int64_t pixel) const {
+    if (parts != nullptr) {
+      parts[part * size + (sample * channels + channel) * area + pixel] = value;
+    } else {
+      result(value, sample, channel, pixel);
+    }
+  }
+};
+
+/// Adds up the parts, always in the same order.
+template <class Result>
+__global__ void add_conv_parts(ResultOrPart<Result> from, int count) {
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < from.size; i += step) {
+    float sum = 0;
+    for (int part = 0; part < count; ++part) sum += from.parts[part * from.size + i];
+    const int64_t row = i / from.area;
+    from.result(sum, row / from.channels, row % from.channels, i % from.area);
+  }
+}
+
 /// Where results go: into y, [batch, channels, area], as f makes them.
 template <class T, class F>
 struct StorePixels {
@@ -116,6 +146,7 @@ struct ConvPlan {
   int classes, max_slices;  ///< a slice is what passes through shared memory at a time
   int tile_channels;        ///< of y
   int tiles_of_group, tiles_across, tiles;
+  int parts;  ///< blocks that share the depth of a tile
 
   __host__ __device__ int64_t group_in() const { return s.in_channels / s.groups; }
   __host__ __device__ int64_t group_out() const { return s.out_channels / s.groups; }
@@ -341,27 +372,41 @@ struct ConvTile {
   using Patches = OperandTile<T, pixels, slice_depth<T>, false>;
   template <class T, Arithmetic arithmetic>
   static constexpr int weights_size = weight_parts<T, arithmetic>* channels* slice_depth<T>;
-  template <class T, Arithmetic arithmetic>
-  static constexpr int shared_bytes = stages*(weights_size<T, arithmetic> + Patches<T>::size) *
-                                          static_cast<int>(sizeof(T)) +
-                                      2 * stages* static_cast<int>(sizeof(Barrier));
+  template <class T, Arithmetic arithmetic, int D>
+  static constexpr int shared_bytes =
+      stages*(weights_size<T, arithmetic> + Patches<T>::size) * static_cast<int>(sizeof(T)) +
+      copying / 32 * stages* slice_depth<T>* static_cast<int>(sizeof(PatchStep<D>)) +
+      2 * stages* static_cast<int>(sizeof(Barrier));
 };
 
-/// One tile: its class, where it begins.
+/// One block's part of a tile: its class, where it begins, which slices.
 template <int D>
 struct ConvTilePlace {
-  int class_index, across;  ///< across counts the tiles of channels of all groups
-  int64_t pixel;            ///< of all samples of the class
+  int part, class_index, across;  ///< across counts the tiles of channels of all groups
+  int64_t pixel;                  ///< of all samples of the class
   ConvClass<D> c;
 
   // Tiles that share pixels follow one another, and all classes of a part of y.
-  __device__ ConvTilePlace(const ConvPlan<D>& plan, int tile, int pixels)
-      : class_index(tile / plan.tiles_across % plan.classes),
+  __device__ ConvTilePlace(const ConvPlan<D>& plan, int work, int pixels)
+      : ConvTilePlace(plan, work % plan.parts, work / plan.parts, pixels) {}
+
+  __device__ bool exists(const ConvPlan<D>& plan) const { return pixel < plan.s.batch * c.pixels; }
+
+  /// Part i of the slices ends where part i + 1 begins.
+  __device__ int first_slice(const ConvPlan<D>& plan, int slices) const {
+    return static_cast<int>(int64_t{slices} * part / plan.parts);
+  }
+  __device__ int end_slice(const ConvPlan<D>& plan, int slices) const {
+    return static_cast<int>(int64_t{slices} * (part + 1) / plan.parts);
+  }
+
+ private:
+  __device__ ConvTilePlace(const ConvPlan<D>& plan, int which_part, int tile, int pixels)
+      : part(which_part),
+        class_index(tile / plan.tiles_across % plan.classes),
         across(tile % plan.tiles_across),
         pixel(int64_t{tile / plan.tiles_across / plan.classes} * pixels),
         c(plan, class_index) {}
-
-  __device__ bool exists(const ConvPlan<D>& plan) const { return pixel < plan.s.batch * c.pixels; }
 };
 
 /// The pixel of a class: its sample and which output it is along each dimension.
@@ -449,6 +494,29 @@ __device__ void multiply_patches(float (&sums)[Tile::channels / 2], const T* pat
   }
 }
 
+/// What a warp keeps of the steps in shared memory: those of a slice for each stage. Each thread
+/// would otherwise wait for memory wherever it needs a step.
+template <class Tile, class T, int D>
+struct StepStages {
+  static constexpr int depth = slice_depth<T>;
+  PatchStep<D> at[Tile::stages][depth];
+
+  /// Starts to copy the steps of slice `n` of this block.
+  __device__ void start(unsigned n, const PatchStep<D>* from) {
+    constexpr int chunks = depth * sizeof(PatchStep<D>) / 16;
+    char* const to = reinterpret_cast<char*>(at[n % Tile::stages]);
+#pragma unroll
+    for (unsigned i = threadIdx.x % 32; i < chunks; i += 32) {
+      copy_async<16>(to + 16 * i, reinterpret_cast<const char*>(from) + 16 * i, 16);
+    }
+  }
+  /// Copies them at once.
+  __device__ void copy(unsigned n, const PatchStep<D>* from) {
+#pragma unroll
+    for (int i = threadIdx.x % 32; i < depth; i += 32) at[n % Tile::stages][i] = from[i];
+  }
+};
+
 /// One thread's patch: starts to copy a slice of it.
 template <class T, int D, class Patches>
 __device__ void copy_patch(T* to, int line, const T* from, const int (&at)[D], const Extent<D>& in,
@@ -457,10 +525,14 @@ __device__ void copy_patch(T* to, int line, const T* from, const int (&at)[D], c
   constexpr int depth = slice_depth<T>, each = sizeof(T) == 4 ? 4 : 16;
 #pragma unroll 1
   for (int k0 = 0; k0 < depth; k0 += each) {
+    // Steps are read before the first copy: no load passes a copy, and each would be waited for.
+    PatchStep<D> ahead[each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) ahead[i] = steps[k0 + i];
     T values[each];
 #pragma unroll
     for (int i = 0; i < each; ++i) {
-      const PatchStep<D> step = steps[k0 + i];
+      const PatchStep<D>& step = ahead[i];
       bool inside = true;
 #pragma unroll
       for (int d = 0; d < D; ++d) {
@@ -482,13 +554,17 @@ __device__ void copy_patch(T* to, int line, const T* from, const int (&at)[D], c
 
 template <class Tile, class T, Arithmetic arithmetic, int D, class Result>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor)
-    convolve(ConvPlan<D> plan, const T* x, PackedWeights<T, D> packed, Result result) {
+    convolve(ConvPlan<D> plan, const T* x, PackedWeights<T, D> packed,
+             ResultOrPart<Result> result) {
   constexpr int depth = slice_depth<T>, stages = Tile::stages, channels = Tile::channels;
   constexpr int weights_size = Tile::template weights_size<T, arithmetic>;
   using Patches = typename Tile::template Patches<T>;
   T* const weight_tiles = reinterpret_cast<T*>(dynamic_shared());
   T* const patch_tiles = weight_tiles + stages * weights_size;
-  auto& ring = *reinterpret_cast<Ring<Tile>*>(patch_tiles + stages * Patches::size);
+  auto* const step_stages =
+      reinterpret_cast<StepStages<Tile, T, D>*>(patch_tiles + stages * Patches::size);
+  static_assert(stages * (weights_size + Patches::size) * sizeof(T) % 16 == 0, "steps are aligned");
+  auto& ring = *reinterpret_cast<Ring<Tile>*>(step_stages + Tile::copying / 32);
   ring.init();
 
   const int thread = threadIdx.x, lane = thread % 32;
@@ -504,8 +580,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
       }
     };
 #pragma unroll 1
-    for (int tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
-      const ConvTilePlace<D> place(plan, tile, Tile::pixels);
+    for (int work = blockIdx.x; work < plan.tiles * plan.parts; work += gridDim.x) {
+      const ConvTilePlace<D> place(plan, work, Tile::pixels);
       if (!place.exists(plan)) continue;
       const ConvPixel<D> pixel(plan, place.c, place.pixel + line);
       int at[D];
@@ -518,14 +594,29 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
       }
       if (!pixel.exists) at[0] = outside;
       const int slices = packed.slices[place.class_index];
+      const int first = place.first_slice(plan, slices);
+      const unsigned end = n + (place.end_slice(plan, slices) - first);
       const PatchStep<D>* steps =
-          packed.steps + int64_t{place.class_index} * plan.max_slices * depth;
-      const T* weights =
-          packed.tiles + (int64_t{place.class_index} * plan.tiles_across + place.across) *
-                             plan.max_slices * weights_size;
+          packed.steps + (int64_t{place.class_index} * plan.max_slices + first) * depth;
+      StepStages<Tile, T, D>& own_steps = step_stages[line / 32];
 #pragma unroll 1
-      for (int slice = 0; slice < slices; ++slice, ++n) {
+      for (unsigned i = n; i < n + late && i < end; ++i) {
+        own_steps.copy(i, steps);
+        steps += depth;
+      }
+      const T* weights =
+          packed.tiles +
+          ((int64_t{place.class_index} * plan.tiles_across + place.across) * plan.max_slices +
+           first) *
+              weights_size;
+#pragma unroll 1
+      for (; n < end; ++n) {
         hand_over();
+        __syncwarp();  // the steps of this slice have arrived, those of the last one have been used
+        if (n + late < end) {
+          own_steps.start(n + late, steps);
+          steps += depth;
+        }
         ring.wait_empty(n);
         const unsigned stage = n % stages;
         constexpr int chunk = 16 / sizeof(T), each = weights_size / (Tile::copying * chunk);
@@ -536,10 +627,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
           copy_async<16>(to + at, weights + at, 16);
         }
         copy_patch<T, D, Patches>(patch_tiles + stage * Patches::size, line, x + from, at,
-                                  plan.s.in, steps);
+                                  plan.s.in, own_steps.at[stage]);
         __pipeline_commit();
         weights += weights_size;
-        steps += depth;
       }
     }
 #pragma unroll 1
@@ -551,13 +641,14 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
     take_registers<Tile::registers>();
     const int warp_line = thread / 32 * 16;
 #pragma unroll 1
-    for (int tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
-      const ConvTilePlace<D> place(plan, tile, Tile::pixels);
+    for (int work = blockIdx.x; work < plan.tiles * plan.parts; work += gridDim.x) {
+      const ConvTilePlace<D> place(plan, work, Tile::pixels);
       if (!place.exists(plan)) continue;
       float sums[channels / 2] = {};
       const int slices = packed.slices[place.class_index];
 #pragma unroll 1
-      for (int slice = 0; slice < slices; ++slice, ++n) {
+      for (int slice = place.first_slice(plan, slices); slice < place.end_slice(plan, slices);
+           ++slice, ++n) {
         const unsigned stage = n % stages;
         ring.wait_full(n);
         multiply_patches<Tile, T, arithmetic>(sums, patch_tiles + stage * Patches::size,
@@ -579,7 +670,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
         for (int j = 0; j < channels / 4; ++j) {
           const int64_t channel = first + j / 2 * 8 + j % 2;
           if (pixel.exists && channel < end) {
-            result(sums[j / 2 * 4 + 2 * i + j % 2], pixel.sample, channel, at);
+            result(sums[j / 2 * 4 + 2 * i + j % 2], place.part, pixel.sample, channel, at);
           }
         }
       }
@@ -593,7 +684,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
 /// The plan for tiles of so many channels of y and slices of so much depth.
 template <int D>
 ConvPlan<D> conv_plan(const ConvShape<D>& s, bool transposed, int tile_channels, int depth) {
-  ConvPlan<D> plan{s, transposed, 1, 0, tile_channels, 0, 0, 0};
+  ConvPlan<D> plan{s, transposed, 1, 0, tile_channels, 0, 0, 0, 1};
   int64_t most_taps = 1, most_pixels = s.batch;  // of a class
   for (int d = 0; d < D; ++d) {
     const int64_t every = transposed ? s.stride[d] : 1;
@@ -613,13 +704,26 @@ ConvPlan<D> conv_plan(const ConvShape<D>& s, bool transposed, int tile_channels,
   return plan;
 }
 
-/// Launches a convolution in tiles of one kind.
+/// How many blocks share the depth of a tile: as many as fill the device once, with at least four
+/// slices each. Small images have few tiles, and one block would take long to go the whole depth.
+template <class Tile, int D>
+int share_depth(const ConvPlan<D>& plan) {
+  if (plan.tiles <= 0) return 1;
+  const int64_t wanted = multiprocessors() * Tile::blocks_per_multiprocessor / plan.tiles;
+  const int64_t most = plan.max_slices / 4;
+  return wanted < 1 || most < 1 ? 1 : static_cast<int>(wanted < most ? wanted : most);
+}
+
+/// Launches a convolution in tiles of one kind. The order of the additions depends on the sizes,
+/// the tiles and the number of parts only.
+/// @param parts  blocks that share the depth of a tile; 0: as many as the device has room for
 template <class Tile, Arithmetic arithmetic, int D, class T, class Result>
 void launch_conv_tiles(cudaStream_t stream, const ConvShape<D>& s, bool transposed, const T* x,
-                       const T* weight, Result result) {
+                       const T* weight, Result result, int parts = 0) {
   constexpr int depth = slice_depth<T>;
-  const ConvPlan<D> plan = conv_plan(s, transposed, Tile::channels, depth);
+  ConvPlan<D> plan = conv_plan(s, transposed, Tile::channels, depth);
   if (plan.tiles <= 0) return;
+  plan.parts = parts > 0 ? parts : share_depth<Tile>(plan);
   const int64_t slices = int64_t{plan.classes} * plan.max_slices;
   const int64_t tile_bytes =
       slices * plan.tiles_across * Tile::template weights_size<T, arithmetic> * sizeof(T);
@@ -635,13 +739,24 @@ void launch_conv_tiles(cudaStream_t stream, const ConvShape<D>& s, bool transpos
   const dim3 packing(static_cast<unsigned>(slices), rows < most_blocks ? rows : most_blocks);
   pack_weights<T, arithmetic><<<packing, packing_threads, 0, stream>>>(plan, weight, packed);
 
+  const int64_t area = s.out.product(), size = s.batch * s.out_channels * area;
+  void* sums = nullptr;
+  if (plan.parts > 1) cudaMallocAsync(&sums, plan.parts * size * sizeof(float), stream);
+  const ResultOrPart<Result> to{result, static_cast<float*>(sums), s.out_channels, area, size};
   const int64_t room = multiprocessors() * Tile::blocks_per_multiprocessor;
-  const auto blocks = static_cast<unsigned>(plan.tiles < room ? plan.tiles : room);
-  constexpr int bytes = Tile::template shared_bytes<T, arithmetic>;
+  const int64_t work = int64_t{plan.tiles} * plan.parts;
+  const auto blocks = static_cast<unsigned>(work < room ? work : room);
+  constexpr int bytes = Tile::template shared_bytes<T, arithmetic, D>;
   const auto kernel = convolve<Tile, T, arithmetic, D, Result>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  kernel<<<blocks, Tile::threads, bytes, stream>>>(plan, x, packed, result);
+  kernel<<<blocks, Tile::threads, bytes, stream>>>(plan, x, packed, to);
   cudaFreeAsync(memory, stream);
+  if (plan.parts == 1) return;
+  constexpr int64_t threads = 256, most_adding = 1 << 20;
+  const int64_t adding = (size + threads - 1) / threads;
+  add_conv_parts<<<static_cast<unsigned>(adding < most_adding ? adding : most_adding), threads, 0,
+                   stream>>>(to, plan.parts);
+  cudaFreeAsync(sums, stream);
 }
 
 /// Launches a convolution in the tiles that suit the device and the number of channels.
@@ -654,11 +769,14 @@ void launch_any_conv(cudaStream_t stream, const ConvShape<D>& s, bool transposed
     using Middle = ConvTile<64, 3, 2, 32, 104, 2>;
     using Wide = ConvTile<128, 4, 1, 56, 224, 4>;
     // Copying patches of x takes as long as multiplying them with 32 channels.
-    const auto time = [&](int channels) {
-      const int tiles = conv_plan(s, transposed, channels, slice_depth<T>).tiles;
-      return ((tiles - 1) / multiprocessors() + 1) * (channels + 32);
+    const auto time = [&](auto tile) {
+      using Tile = decltype(tile);
+      const ConvPlan<D> plan = conv_plan(s, transposed, Tile::channels, slice_depth<T>);
+      const int64_t parts = share_depth<Tile>(plan);
+      const int64_t rounds = (plan.tiles * parts - 1) / multiprocessors() + 1;
+      return rounds * ((plan.max_slices + parts - 1) / parts) * (Tile::channels + 32);
     };
-    const int64_t narrow = time(32), middle = time(64), wide = time(128);
+    const int64_t narrow = time(Narrow{}), middle = time(Middle{}), wide = time(Wide{});
     if (wide <= middle && wide <= narrow) {
       launch_conv_tiles<Wide, convolution_arithmetic>(stream, s, transposed, x, weight, result);
     } else if (middle <= narrow) {
