@@ -6,10 +6,11 @@
 #include <limits>
 #include <sstream>
 
+#include "acceptance/slices.h"
+
 namespace kb {
 namespace {
 
-constexpr int64_t slice_elements = int64_t{1} << 25;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double unit_roundoff(at::ScalarType type) {
@@ -30,18 +31,6 @@ double unit_roundoff(at::ScalarType type) {
 // The largest finite value.
 double largest_value(at::ScalarType type) {
   return type == at::kHalf ? 65504.0 : std::numeric_limits<float>::max();
-}
-
-// Calls work(first, slices...) on matching pieces of flat tensors.
-template <class Work>
-void for_slices(int64_t elements, Work work) {
-  for (int64_t first = 0; first < elements; first += slice_elements) {
-    work(first, std::min(slice_elements, elements - first));
-  }
-}
-
-at::Tensor flat_slice(const at::Tensor& t, int64_t first, int64_t count) {
-  return t.reshape(-1).narrow(0, first, count);
 }
 
 // Infinities and NaN are compared by position; in sums they count as zero.
@@ -80,11 +69,12 @@ double element(const at::Tensor& t, int64_t at) {
 // @param wrong  bool per element
 std::optional<Worst> worst_position(const TensorSpec& spec, const at::Tensor& wrong,
                                     const at::Tensor& got, const at::Tensor& expected) {
-  if (!wrong.any().item<bool>()) return std::nullopt;  // on the device: most outputs are right
+  if (!wrong.any().item<bool>()) return std::nullopt;
   const auto value = [&](int64_t at) {
     return WrongElement{.got = element(got, at), .expected = element(expected, at)};
   };
-  WrongElements all = wrong_elements(spec.shape, wrong.cpu(), value);
+  const auto marks = [&](int64_t from, int64_t count) { return wrong.narrow(0, from, count); };
+  WrongElements all = wrong_elements(spec.shape, marks, value);
   const WrongElement first = all.first.front();
   return Worst{first.index, first.expected, first.got, 0, "integer", std::move(all)};
 }
@@ -243,11 +233,10 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
       return WrongElement{.got = element(got, at),
                           .expected = expected.range(at, 1).to(at::kDouble).item<double>()};
     };
-    std::vector<at::Tensor> wrong;
-    for_slices(result.elements, [&](int64_t first, int64_t count) {
+    const auto wrong = [&](int64_t first, int64_t count) {
       const auto [off, limit] = deviations(first, count);
-      wrong.push_back(off.gt(limit).cpu());
-    });
+      return off.gt(limit);
+    };
     const WrongElement worst = value(worst_at);
     result.worst =
         Worst{unravel(worst_at, spec.shape),
@@ -255,7 +244,7 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
               worst.got,
               tolerance.per_rms * rms + tolerance.per_value * std::abs(worst.expected),
               reason_for(worst.got, flat_slice(got, worst_at, 1).contiguous().view(at::kByte)),
-              wrong_elements(spec.shape, at::cat(wrong), value)};
+              wrong_elements(spec.shape, wrong, value)};
   }
   return result;
 }

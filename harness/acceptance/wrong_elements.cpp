@@ -3,20 +3,25 @@
 
 #include <algorithm>
 
+#include "acceptance/slices.h"
+
 namespace kb {
 namespace {
 
-// Outputs beyond this are only counted: patterns are looked for on the host.
-constexpr int64_t most_elements = int64_t{1} << 28;
+// Places of wrong elements are made as int64: so many elements at a time, and so many indices of a
+// dimension are looked at for a pattern.
+constexpr int64_t piece_elements = int64_t{1} << 22;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
 // "only index 6", "only from index 128 on" and the like, or "".
-// @param hit  the indices along one dimension where any element is wrong, ascending
-std::string describe(const std::vector<int64_t>& hit, int64_t extent) {
-  const int64_t first = hit.front(), last = hit.back();
-  const auto count = static_cast<int64_t>(hit.size());
+// @param hit  bool for each index along one dimension: whether any element is wrong there
+std::string describe(const at::Tensor& hit) {
+  const int64_t extent = hit.numel();
+  const at::Tensor indices = hit.nonzero().view(-1);
+  const int64_t count = indices.numel();
   if (count == extent) return "";
+  const auto first = indices[0].item<int64_t>(), last = indices[-1].item<int64_t>();
   if (count == 1) {
     return first == extent - 1 ? "only the last index, " + number(first) + ","
                                : "only index " + number(first);
@@ -26,53 +31,57 @@ std::string describe(const std::vector<int64_t>& hit, int64_t extent) {
     if (first == 0) return "only below index " + number(last + 1);
     return "only indices " + number(first) + " to " + number(last);
   }
-  const int64_t step = hit[1] - first;
-  for (size_t i = 2; i < hit.size(); ++i) {
-    if (hit[i] - hit[i - 1] != step) return "";
-  }
-  if (count < 3) return "";
-  return "only indices " + number(first) + ", " + number(hit[1]) + " and so on, in steps of " +
-         number(step) + ",";
+  const auto second = indices[1].item<int64_t>();
+  const bool even = indices.diff().eq(second - first).all().item<bool>();
+  if (count < 3 || !even) return "";
+  return "only indices " + number(first) + ", " + number(second) + " and so on, in steps of " +
+         number(second - first) + ",";
 }
 
-std::vector<int64_t> hit_indices(const at::Tensor& wrong, int64_t dim) {
-  const at::Tensor any =
-      wrong.dim() == 1 ? wrong : wrong.transpose(0, dim).reshape({wrong.size(dim), -1}).any(1);
-  const at::Tensor indices = any.nonzero().view(-1).contiguous();
-  const int64_t* data = indices.const_data_ptr<int64_t>();
-  return {data, data + indices.numel()};
-}
+// What is seen of wrong elements while one piece after another is looked at.
+class Survey {
+ public:
+  explicit Survey(const Shape& shape) : shape_(shape), hit_(shape.size()) {}
 
-// The first `count` places that are set; there are as many.
-std::vector<int64_t> first_places(const at::Tensor& wrong, int64_t count) {
-  constexpr int64_t piece = int64_t{1} << 20;
-  std::vector<int64_t> places;
-  for (int64_t start = 0; std::ssize(places) < count; start += piece) {
-    const at::Tensor set =
-        wrong.narrow(0, start, std::min(piece, wrong.numel() - start)).nonzero().view(-1);
-    for (int64_t i = 0; i < set.numel() && std::ssize(places) < count; ++i) {
-      places.push_back(start + set[i].item<int64_t>());
+  // @param places  of wrong elements, ascending, later than all before; there is at least one
+  void add(const at::Tensor& places) {
+    for (int64_t i = 0; i < places.numel() && std::ssize(first_) < most; ++i) {
+      first_.push_back(places[i].item<int64_t>());
+    }
+    count_ += places.numel();
+    int64_t stride = 1;
+    for (size_t d = shape_.size(); d-- > 0; stride *= shape_[d]) {
+      if (shape_[d] > piece_elements) continue;
+      if (!hit_[d].defined()) hit_[d] = at::zeros({shape_[d]}, places.options().dtype(at::kBool));
+      hit_[d].index_fill_(0, places.div(stride, "floor").remainder(shape_[d]), true);
     }
   }
-  return places;
-}
 
-std::string find_where(const Shape& shape, const at::Tensor& wrong, int64_t count, int64_t first) {
-  const int64_t numel = wrong.numel();
-  if (count == numel) return "all of them";
-  if (numel > most_elements) return "";
-  std::string where;
-  const at::Tensor shaped = wrong.view(shape);
-  for (int64_t dim = 0; dim < shaped.dim(); ++dim) {
-    const std::string along = describe(hit_indices(shaped, dim), shape[dim]);
-    if (along.empty()) continue;
-    where += (where.empty() ? "" : " and ") + along + " of dimension " + number(dim);
+  int64_t count() const { return count_; }
+  const std::vector<int64_t>& first() const { return first_; }
+
+  std::string where(int64_t numel) const {
+    if (count_ == numel) return "all of them";
+    std::string where;
+    for (size_t d = 0; d < hit_.size(); ++d) {
+      const std::string along = hit_[d].defined() ? describe(hit_[d]) : "";
+      if (along.empty()) continue;
+      where += (where.empty() ? "" : " and ") + along + " of dimension " + std::to_string(d);
+    }
+    if (where.empty() && count_ == numel - first_[0]) {
+      where = "all from element " + number(first_[0]) + " on, in row-major order";
+    }
+    return where;
   }
-  if (where.empty() && count == numel - first) {
-    where = "all from element " + number(first) + " on, in row-major order";
-  }
-  return where;
-}
+
+ private:
+  static constexpr int64_t most = 5;
+
+  Shape shape_;
+  int64_t count_ = 0;
+  std::vector<int64_t> first_;
+  std::vector<at::Tensor> hit_;  ///< per dimension, of those that are not too long
+};
 
 }  // namespace
 
@@ -85,17 +94,28 @@ std::vector<int64_t> unravel(int64_t flat, const Shape& shape) {
   return index;
 }
 
-WrongElements wrong_elements(const Shape& shape, const at::Tensor& wrong,
+WrongElements wrong_elements(const Shape& shape, const WrongMarks& wrong,
                              const std::function<WrongElement(int64_t flat)>& value) {
-  constexpr int64_t most = 5;
-  WrongElements found{.count = wrong.sum().item<int64_t>()};
+  const int64_t numel = c10::multiply_integers(shape);
+  Survey survey(shape);
+  for_slices(numel, [&](int64_t first, int64_t count) {
+    const at::Tensor marks = wrong(first, count);
+    if (!marks.any().item<bool>()) return;
+    for_slices(
+        count,
+        [&](int64_t from, int64_t some) {
+          const at::Tensor places = marks.narrow(0, from, some).nonzero().view(-1);
+          if (places.numel() > 0) survey.add(places + (first + from));
+        },
+        piece_elements);
+  });
+  WrongElements found{.count = survey.count()};
   if (found.count == 0) return found;
-  const std::vector<int64_t> places = first_places(wrong, std::min(most, found.count));
-  for (const int64_t flat : places) {
+  for (const int64_t flat : survey.first()) {
     found.first.push_back(value(flat));
     found.first.back().index = unravel(flat, shape);
   }
-  found.where = find_where(shape, wrong, found.count, places.front());
+  found.where = survey.where(numel);
   return found;
 }
 

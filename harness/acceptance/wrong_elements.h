@@ -28,10 +28,12 @@ struct WrongElements {
 /// The index of an element in row-major order.
 std::vector<int64_t> unravel(int64_t flat, const Shape& shape);
 
-/// Counts and describes wrong elements.
-/// @param wrong  bool per element, in row-major order, in the host's memory
+/// Bool for each of the elements [first, first + count) in row-major order: whether it is wrong.
+using WrongMarks = std::function<at::Tensor(int64_t first, int64_t count)>;
+
+/// Counts and describes wrong elements, in slices on the device where the marks are made.
 /// @param value  makes an element from its place in row-major order; `index` is filled in
-WrongElements wrong_elements(const Shape& shape, const at::Tensor& wrong,
+WrongElements wrong_elements(const Shape& shape, const WrongMarks& wrong,
                              const std::function<WrongElement(int64_t flat)>& value);
 
 }  // namespace kb

@@ -1,6 +1,8 @@
 // Processes and their cores.
 #include "bench/pair.h"
 
+#include <ATen/Parallel.h>
+
 #include <utility>
 
 #include "device/gpu_choice.h"
@@ -25,7 +27,9 @@ void Pair::spread() {
 }
 
 void Pair::pin_judge() {
-  if (cores_) pin_to({cores_->judge});
+  if (!cores_) return;
+  pin_to({cores_->judge});
+  at::set_num_threads(1);  // more would take turns on that core
 }
 
 void Pair::start_ahead(const Baseline& baseline) {

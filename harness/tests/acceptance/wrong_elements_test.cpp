@@ -5,13 +5,18 @@
 namespace kb::test {
 namespace {
 
+// Marks that were all made before.
+WrongMarks of(const at::Tensor& marks) {
+  return [marks](int64_t first, int64_t count) { return marks.narrow(0, first, count); };
+}
+
 // Marks elements of a 6 x 8 output as wrong and describes them.
 WrongElements found(const std::function<bool(int64_t row, int64_t column)>& wrong) {
   const at::Tensor mask = at::zeros({6, 8}, at::kBool);
   for (int64_t i = 0; i < 6; ++i) {
     for (int64_t j = 0; j < 8; ++j) mask[i][j] = wrong(i, j);
   }
-  return wrong_elements({6, 8}, mask.view(-1), [](int64_t flat) {
+  return wrong_elements({6, 8}, of(mask.view(-1)), [](int64_t flat) {
     return WrongElement{.got = static_cast<double>(flat), .expected = -1};
   });
 }
@@ -46,11 +51,30 @@ TEST(WrongElements, SayWhereTheyLie) {
             "all from element 5 on, in row-major order");
 }
 
-TEST(WrongElements, FindsTheFirstFarFromTheStart) {
-  const at::Tensor mask = at::zeros({3 << 20}, at::kBool);
-  mask[(2 << 20) + 7] = true;
-  const WrongElements one = wrong_elements({3 << 20}, mask, [](int64_t) { return WrongElement{}; });
-  EXPECT_EQ(one.first.front().index, std::vector<int64_t>{(2 << 20) + 7});
+// The output is looked at in pieces of 2^22 elements.
+TEST(WrongElements, AreFoundInAllPieces) {
+  constexpr int64_t rows = 5, columns = int64_t{1} << 21;
+  const at::Tensor marks = at::zeros({rows, columns}, at::kBool);
+  marks[2][7] = true;
+  marks[4][7] = true;
+  const auto value = [](int64_t) { return WrongElement{}; };
+  const WrongElements two = wrong_elements({rows, columns}, of(marks.view(-1)), value);
+  EXPECT_EQ(two.count, 2);
+  ASSERT_EQ(two.first.size(), 2);
+  EXPECT_EQ(two.first[0].index, (std::vector<int64_t>{2, 7}));
+  EXPECT_EQ(two.first[1].index, (std::vector<int64_t>{4, 7}));
+  EXPECT_EQ(two.where, "only index 7 of dimension 1");
+}
+
+TEST(WrongElements, OfOneLongDimensionAreCountedWithoutAPattern) {
+  constexpr int64_t length = int64_t{5} << 20;
+  const at::Tensor marks = at::zeros({length}, at::kBool);
+  marks.narrow(0, length - 9, 9).fill_(true);
+  const auto value = [](int64_t) { return WrongElement{}; };
+  const WrongElements last = wrong_elements({length}, of(marks), value);
+  EXPECT_EQ(last.count, 9);
+  EXPECT_EQ(last.where,
+            "all from element " + std::to_string(length - 9) + " on, in row-major order");
 }
 
 }  // namespace
