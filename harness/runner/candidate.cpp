@@ -72,8 +72,11 @@ Candidate::Candidate(bool control) : control_(control), clock_(make_clock()) {
     throw Failure(Status::load_failed, "the kernel refuses a wall around a candidate's thread");
   }
   // Scratch memory stays between calls, as in the allocator that the reference uses; left alone,
-  // the pool is emptied at the end of every unit and its next user pays some 0.1 ms for it.
-  uint64_t kept = uint64_t{1} << 30;
+  // the pool is emptied at the end of every unit and its next user pays some 0.1 ms for it, and
+  // milliseconds for each gigabyte.
+  size_t free = 0, total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total), "asking for the device's memory");
+  uint64_t kept = total / 8;
   check_cuda(cudaDeviceGetDefaultMemPool(&pool_, 0), "finding the memory pool");
   check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
              "setting up the memory pool");
