@@ -8,8 +8,29 @@ namespace kb {
 namespace {
 
 constexpr int64_t output_words = -1;  // 0xFF in every byte
-// Every 16, 32 or 64 bits of it are a NaN, as those of 0xFF are.
-constexpr auto input_words = static_cast<int64_t>(0xFFFEFFFEFFFEFFFE);
+
+constexpr int64_t repeated(uint16_t bits) {
+  return static_cast<int64_t>(uint64_t{bits} * 0x0001000100010001);
+}
+
+// What lies before, between and behind the copies of a tensor. For inputs and weights bits of which
+// every 16, 32 or 64 are a NaN, as those of 0xFF are. For outputs a signalling NaN of their type:
+// arithmetic sets a bit of it, where of another NaN all bits may come through, so that a kernel
+// that computes on its output in place would leave no trace behind it.
+int64_t guard_words(const TensorSpec& spec) {
+  if (spec.role != Role::output) return repeated(0xFFFE);
+  switch (spec.dtype) {
+    case at::kFloat:
+    case at::kBFloat16:
+      return repeated(0xFFBF);
+    case at::kHalf:
+      return repeated(0xFDFD);
+    case at::kDouble:
+      return repeated(0xFFF7);
+    default:
+      return output_words;
+  }
+}
 
 }  // namespace
 
@@ -31,14 +52,15 @@ at::Tensor SharedTensor::slot(int64_t index) const {
 
 // In words, for speed. Allocations are whole pages.
 void SharedTensor::poison() {
-  const bool is_output = spec_.role == Role::output;
-  memory_.view(at::kLong).fill_(is_output ? output_words : input_words);
+  memory_.view(at::kLong).fill_(guard_words(spec_));
   // As long as the longest band and a byte more, from an even place on.
   const auto offset = static_cast<int64_t>(data_offset_),
              stride = static_cast<int64_t>(slot_stride_);
   const int64_t longest =
       1 + std::max({offset, stride - spec_.bytes(), memory_.numel() - offset - slots_ * stride});
   guard_ = memory_.narrow(0, 0, offset).repeat({longest / offset + 1});
+  if (spec_.role != Role::output) return;
+  for (int64_t i = 0; i < slots_; ++i) poison_slot(i);
 }
 
 at::Tensor SharedTensor::damaged(const at::Tensor& band, int64_t start) const {

@@ -23,9 +23,9 @@ class SharedTensor {
 
   /// Copy `index` as the judge sees it.
   at::Tensor slot(int64_t index) const;
-  /// Fills the whole allocation: outputs with 0xFF, which reads as NaN or -1, inputs and weights
-  /// with other bits that are NaN, too. So a kernel that copies what lies behind an input to what
-  /// lies behind an output changes it.
+  /// Fills the whole allocation: copies of an output with 0xFF, which reads as NaN or -1, guard
+  /// bands with bits that are NaN, too, others for inputs and weights than for outputs. So a kernel
+  /// changes those of an output that copies to them what lies behind an input, or computes on them.
   void poison();
   /// Fills copy `index` with 0xFF.
   void poison_slot(int64_t index) const;

@@ -64,6 +64,21 @@ TEST(Damage, ShowsWhatWasCopiedFromTheGuardOfAnInput) {
   }
 }
 
+// A kernel without a bound that computes on its output in place.
+TEST(Damage, ShowsWhatWasComputedFromTheGuardItself) {
+  const auto memory = make_shared_memory();
+  for (const auto type : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble}) {
+    TensorSpec y = output<float>("y", {3});
+    y.dtype = type;
+    const auto tensor = memory->allocate(y, 2);
+    const at::Tensor slot = tensor->slot(0);
+    const at::Tensor behind = slot.as_strided({4}, {1}, slot.storage_offset() + 3);
+    EXPECT_TRUE(behind.isnan().all().item<bool>()) << type;
+    behind.mul_(2);
+    EXPECT_EQ(tensor->damage(), "1 element behind its last") << type;
+  }
+}
+
 TEST_P(Poison, OneElementIsMissed) {
   const auto memory = make_shared_memory();
   const auto tensor = memory->allocate(GetParam().spec, 1);
