@@ -52,7 +52,7 @@ struct Product {
 struct Max {
   using Value = float;
   __device__ static float identity() { return -INFINITY; }
-  __device__ float operator()(float a, float b) const { return is_nan(a) || a > b ? a : b; }
+  __device__ float operator()(float a, float b) const { return greater_of(a, b); }
   template <int N>
   __device__ float of(const float (&values)[N], int64_t) const {
     return reduce_values(*this, values);
@@ -63,7 +63,7 @@ struct Max {
 struct Min {
   using Value = float;
   __device__ static float identity() { return INFINITY; }
-  __device__ float operator()(float a, float b) const { return is_nan(a) || a < b ? a : b; }
+  __device__ float operator()(float a, float b) const { return lesser_of(a, b); }
   template <int N>
   __device__ float of(const float (&values)[N], int64_t) const {
     return reduce_values(*this, values);

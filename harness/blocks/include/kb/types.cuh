@@ -40,6 +40,24 @@ inline constexpr int vector_width = (... && (sizeof(T) <= 1))   ? 16
 /// Cheaper than isnan(), which the compiler makes two instructions of.
 __device__ inline bool is_nan(float v) { return v != v; }
 
+#if defined(__NVCC__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+/// The greater of two, or NaN if one is: one instruction, where comparisons take three.
+__device__ inline float greater_of(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+/// The lesser of two, or NaN if one is.
+__device__ inline float lesser_of(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+#else
+__device__ inline float greater_of(float a, float b) { return is_nan(a) || a > b ? a : b; }
+__device__ inline float lesser_of(float a, float b) { return is_nan(a) || a < b ? a : b; }
+#endif
+
 /// v, but at least `low` and at most `high`; NaN stays NaN.
 __device__ inline float clamp(float v, float low, float high) {
   return v < low ? low : v > high ? high : v;
