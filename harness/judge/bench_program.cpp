@@ -15,6 +15,7 @@
 #include "bench/lanes.h"
 #include "device/gpu_choice.h"
 #include "judge/program.h"
+#include "result/verdict.h"
 #include "session/reference_runner.h"
 
 namespace kb {

@@ -6,11 +6,10 @@
 #include "build/module_audit.h"
 #include "result/candidate_entry.h"
 #include "result/files.h"
+#include "result/verdict.h"
 
 namespace kb {
 namespace {
-
-constexpr int exit_skipped = 77;
 
 // What was meant is in task.h; compilers only say that something else was found.
 std::string hint(const std::string& diagnostics) {

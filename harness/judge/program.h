@@ -16,9 +16,6 @@
 
 namespace kb {
 
-/// Exit status that CTest shows as "Skipped".
-inline constexpr int exit_skipped = 77;
-
 /// The arguments, without those that GoogleTest took.
 struct ProgramOptions {
   std::filesystem::path manifest;

@@ -14,6 +14,7 @@
 #include "base/printable.h"
 #include "device/gpu_choice.h"
 #include "judge/program.h"
+#include "result/verdict.h"
 
 namespace kb {
 namespace {

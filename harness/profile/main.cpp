@@ -10,13 +10,13 @@
 #include "device/peaks_file.h"
 #include "profile/ncu_table.h"
 #include "result/candidate_entry.h"
+#include "result/verdict.h"
 
 namespace kb {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int exit_skipped = 77;
 constexpr int limit_s = 600;
 // Each is run some ten times over, once for each group of counters.
 constexpr const char* most_launches = "1000";

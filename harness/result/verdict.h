@@ -20,6 +20,9 @@ enum class Verdict {
   degenerate,
 };
 
+/// Exit status of a program that judged nothing; CTest shows it as "Skipped".
+inline constexpr int exit_skipped = 77;
+
 /// "pass", "incorrect", ...: the words of result files.
 const char* to_string(Verdict verdict);
 

@@ -19,6 +19,7 @@ __global__ void avg_pool(task::Sizes s, const kb::real* x, kb::real* y, int64_t 
     const int64_t end = begin + chunk < columns ? begin + chunk : columns;
     for (int64_t i = begin + threadIdx.x; i < end; i += threads) {
       float column = 0;
+#pragma unroll 8
       for (int64_t p = 0; p < k; ++p) column += kb::element(x, p * s.width + i);
       sums[i - begin] = column;
     }
