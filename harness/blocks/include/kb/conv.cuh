@@ -191,7 +191,7 @@ struct ConvTaps {
 /// One line of the depth, seen from a pixel: the way to its element of x.
 template <int D>
 struct alignas(16) PatchStep {
-  int64_t offset;  ///< in memory
+  int64_t offset;  ///< in memory, in bytes
   int shift[D];    ///< along each dimension
 };
 
@@ -248,7 +248,7 @@ __global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T,
     step.offset += shift * stride;
     stride *= s.in[d];
   }
-  step.offset = exists ? step.offset + channel_in * stride : 0;
+  step.offset = exists ? (step.offset + channel_in * stride) * int64_t{sizeof(T)} : 0;
   if (threadIdx.x < depth && blockIdx.y == 0) {
     packed.steps[int64_t{index} * plan.max_slices * depth + k] = step;
   }
@@ -521,31 +521,43 @@ struct StepStages {
 template <class T, int D, class Patches>
 __device__ void copy_patch(T* to, int line, const T* from, const int (&at)[D], const Extent<D>& in,
                            const PatchStep<D>* steps) {
-  // Elements of 2 bytes pass through registers, many at a time.
-  constexpr int depth = slice_depth<T>, each = sizeof(T) == 4 ? 4 : 16;
+  constexpr int depth = slice_depth<T>;
+  const auto inside = [&](const PatchStep<D>& step) {
+    bool all = true;
+#pragma unroll
+    for (int d = 0; d < D; ++d) {
+      all &= static_cast<unsigned>(at[d]) + static_cast<unsigned>(step.shift[d]) <
+             static_cast<unsigned>(in[d]);
+    }
+    return all;
+  };
+  const auto element = [&](const PatchStep<D>& step) {
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(from) + step.offset);
+  };
+  if constexpr (sizeof(T) == 4) {
+    constexpr int each = 4;
 #pragma unroll 1
-  for (int k0 = 0; k0 < depth; k0 += each) {
-    // Steps are read before the first copy: no load passes a copy, and each would be waited for.
-    PatchStep<D> ahead[each];
+    for (int k0 = 0; k0 < depth; k0 += each) {
+      // Read before the first copy: no load passes a copy, and each step would be waited for.
+      PatchStep<D> ahead[each];
 #pragma unroll
-    for (int i = 0; i < each; ++i) ahead[i] = steps[k0 + i];
-    T values[each];
+      for (int i = 0; i < each; ++i) ahead[i] = steps[k0 + i];
 #pragma unroll
-    for (int i = 0; i < each; ++i) {
-      const PatchStep<D>& step = ahead[i];
-      bool inside = true;
-#pragma unroll
-      for (int d = 0; d < D; ++d) {
-        inside &= static_cast<unsigned>(at[d]) + static_cast<unsigned>(step.shift[d]) <
-                  static_cast<unsigned>(in[d]);
-      }
-      if constexpr (sizeof(T) == 4) {
-        copy_async<4>(to + Patches::place(line, k0 + i), from + step.offset, inside ? 4 : 0);
-      } else {
-        values[i] = inside ? from[step.offset] : static_cast<T>(0.f);
+      for (int i = 0; i < each; ++i) {
+        copy_async<4>(to + Patches::place(line, k0 + i), element(ahead[i]),
+                      inside(ahead[i]) ? 4 : 0);
       }
     }
-    if constexpr (sizeof(T) != 4) {
+  } else {
+    constexpr int each = 16;
+#pragma unroll 1
+    for (int k0 = 0; k0 < depth; k0 += each) {
+      T values[each];  // of 2 bytes: they pass through registers, many at a time
+#pragma unroll
+      for (int i = 0; i < each; ++i) {
+        const PatchStep<D> step = steps[k0 + i];
+        values[i] = inside(step) ? *element(step) : static_cast<T>(0.f);
+      }
 #pragma unroll
       for (int i = 0; i < each; ++i) to[Patches::place(line, k0 + i)] = values[i];
     }
@@ -764,9 +776,12 @@ template <int D, class T, class Result>
 void launch_any_conv(cudaStream_t stream, const ConvShape<D>& s, bool transposed, const T* x,
                      const T* weight, Result result) {
   if constexpr (target == Target::warpgroups) {
+    // Halves pass through the registers of those that copy; floats are split in those of the
+    // others.
+    constexpr int copier = sizeof(T) == 4 ? 32 : 64, others = sizeof(T) == 4 ? 104 : 88;
     // Two blocks share a multiprocessor, so that one multiplies while the other stores.
-    using Narrow = ConvTile<32, 3, 2, 32, 104, 4>;
-    using Middle = ConvTile<64, 3, 2, 32, 104, 2>;
+    using Narrow = ConvTile<32, 3, 2, copier, others, 4>;
+    using Middle = ConvTile<64, 3, 2, copier, others, 2>;
     using Wide = ConvTile<128, 4, 1, 56, 224, 4>;
     // Copying patches of x takes as long as multiplying them with 32 channels.
     const auto time = [&](auto tile) {
