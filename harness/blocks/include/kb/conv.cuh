@@ -90,6 +90,51 @@ struct AddBias {
 template <class T>
 AddBias(const T*) -> AddBias<T>;
 
+/// Where results go: into y, [batch, channels, area], as f makes them.
+template <class T, class F>
+struct StorePixels {
+  T* y;
+  int64_t channels, area;
+  F f;
+  __device__ void operator()(float value, int64_t sample, int64_t channel, int64_t pixel) const {
+    y[(sample * channels + channel) * area + pixel] =
+        static_cast<T>(f(value, sample, channel, pixel));
+  }
+};
+
+/// Takes the results of one pixel, by ascending channels.
+template <class Result>
+struct PixelResults {
+  const Result& result;
+  int64_t sample, pixel;
+  __device__ PixelResults(const Result& to, int64_t of_sample, int64_t at, int64_t)
+      : result(to), sample(of_sample), pixel(at) {}
+  __device__ void operator()(float value, int64_t channel) {
+    result(value, sample, channel, pixel);
+  }
+  /// The next result is so many channels on.
+  __device__ void advance(int) {}
+};
+
+/// Those that are stored: their places follow from one another, without products.
+template <class T, class F>
+struct PixelResults<StorePixels<T, F>> {
+  const F& f;
+  T* y;
+  int64_t sample, pixel, area;
+  __device__ PixelResults(const StorePixels<T, F>& to, int64_t of_sample, int64_t at,
+                          int64_t first_channel)
+      : f(to.f),
+        y(to.y + (of_sample * to.channels + first_channel) * to.area + at),
+        sample(of_sample),
+        pixel(at),
+        area(to.area) {}
+  __device__ void operator()(float value, int64_t channel) {
+    *y = static_cast<T>(f(value, sample, channel, pixel));
+  }
+  __device__ void advance(int count) { y += count * area; }
+};
+
 /// Where results go if blocks share the depth: each part into a place of its own, for
 /// add_conv_parts(). If none does, where the results themselves go. One type for both, as the
 /// kernel takes long to compile.
@@ -98,12 +143,16 @@ struct ResultOrPart {
   Result result;
   float* parts;  ///< [part, batch, channels, area], or null
   int64_t channels, area, size;
-  __device__ void operator()(float value, int part, int64_t sample, int64_t channel,
-                             int64_t pixel) const {
-    if (parts != nullptr) {
-      parts[part * size + (sample * channels + channel) * area + pixel] = value;
+
+  /// Calls store(results) with what takes the results of one pixel.
+  template <class Store>
+  __device__ void of_pixel(int part, int64_t sample, int64_t pixel, int64_t first_channel,
+                           Store store) const {
+    if (parts == nullptr) {
+      store(PixelResults<Result>(result, sample, pixel, first_channel));
     } else {
-      result(value, sample, channel, pixel);
+      const StorePixels<float, AsIs> to{parts + part * size, channels, area, {}};
+      store(PixelResults<StorePixels<float, AsIs>>(to, sample, pixel, first_channel));
     }
   }
 };
@@ -119,18 +168,6 @@ __global__ void add_conv_parts(ResultOrPart<Result> from, int count) {
     from.result(sum, row / from.channels, row % from.channels, i % from.area);
   }
 }
-
-/// Where results go: into y, [batch, channels, area], as f makes them.
-template <class T, class F>
-struct StorePixels {
-  T* y;
-  int64_t channels, area;
-  F f;
-  __device__ void operator()(float value, int64_t sample, int64_t channel, int64_t pixel) const {
-    y[(sample * channels + channel) * area + pixel] =
-        static_cast<T>(f(value, sample, channel, pixel));
-  }
-};
 
 // ---------------------------------------------------------------------------------------------
 // What is computed: for each class of outputs a matrix product of patches of x, [pixels, depth],
@@ -668,23 +705,26 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
         ring.release(n);
       }
       const int group = place.across / plan.tiles_of_group;
-      const int64_t from = group * plan.group_out(), end = from + plan.group_out();
-      const int64_t first = from + place.across % plan.tiles_of_group * channels + lane % 4 * 2;
+      const auto from = static_cast<unsigned>(group * plan.group_out());
+      const auto end = from + static_cast<unsigned>(plan.group_out());
+      const unsigned first = from + place.across % plan.tiles_of_group * channels + lane % 4 * 2;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const ConvPixel<D> pixel(plan, place.c, place.pixel + warp_line + 8 * i + lane / 4);
+        if (!pixel.exists) continue;
         int64_t at = 0;
 #pragma unroll
         for (int d = 0; d < D; ++d) {
           at = at * plan.s.out[d] + place.c.first[d] + place.c.every[d] * pixel.at[d];
         }
+        result.of_pixel(place.part, pixel.sample, at, first, [&](auto results) {
 #pragma unroll
-        for (int j = 0; j < channels / 4; ++j) {
-          const int64_t channel = first + j / 2 * 8 + j % 2;
-          if (pixel.exists && channel < end) {
-            result(sums[j / 2 * 4 + 2 * i + j % 2], place.part, pixel.sample, channel, at);
+          for (int j = 0; j < channels / 4; ++j) {
+            const unsigned channel = first + j / 2 * 8 + j % 2;
+            if (channel < end) results(sums[j / 2 * 4 + 2 * i + j % 2], channel);
+            results.advance(j % 2 == 0 ? 1 : 7);
           }
-        }
+        });
       }
     }
   }
