@@ -831,16 +831,25 @@ template <int count, class Result>
 __device__ void store_fragments(const ProductGrid& grid, const ProductTile& tile, int warp_row,
                                 const float (&sums)[count], const Result& store) {
   const int lane = threadIdx.x % 32;
+  const bool whole = tile.column + 2 * count <= grid.columns;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int64_t row = tile.row + warp_row + 8 * i + lane / 4;
+    if (row >= grid.rows) continue;
+    const auto store_pairs = [&](auto columns_left) {
 #pragma unroll
-    for (int j = 0; j < count / 4; ++j) {
-      const int64_t column = tile.column + 8 * j + lane % 4 * 2;
-      const float pair[] = {sums[4 * j + 2 * i], sums[4 * j + 2 * i + 1]};
-      if (row < grid.rows && column < grid.columns) {
-        store(tile.result, row, column, pair, grid.columns - column);
+      for (int j = 0; j < count / 4; ++j) {
+        const int64_t column = tile.column + 8 * j + lane % 4 * 2;
+        const float pair[] = {sums[4 * j + 2 * i], sums[4 * j + 2 * i + 1]};
+        const int64_t left = columns_left(column);
+        if (left > 0) store(tile.result, row, column, pair, left);
       }
+    };
+    // Most tiles end before the last column: their stores have nothing to ask.
+    if (whole) {
+      store_pairs([](int64_t) { return int64_t{2}; });
+    } else {
+      store_pairs([&](int64_t column) { return grid.columns - column; });
     }
   }
 }
