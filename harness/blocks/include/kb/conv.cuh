@@ -237,8 +237,8 @@ struct alignas(16) PatchStep {
 inline constexpr int outside = 1 << 30, nowhere = INT_MIN;
 
 /// Packed weights in memory: for each class the number of its slices, the steps of its depth, then
-/// tiles of weights as they will be in shared memory, (class, tile of channels, slice) by
-/// (high and low parts).
+/// tiles of weights as they will be in shared memory, (class, tile of channels, slice). There they
+/// are split, as both parts would take the way through the L2 cache twice.
 template <class T, int D>
 struct PackedWeights {
   int* slices;
@@ -256,7 +256,7 @@ inline constexpr int weight_parts = sizeof(T) == 4 && arithmetic == Arithmetic::
 /// Block (class, slice, part of the channels) packs a slice of weights, and its steps.
 template <class T, Arithmetic arithmetic, int D>
 __global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T, D> packed) {
-  constexpr int depth = slice_depth<T>, parts = weight_parts<T, arithmetic>;
+  constexpr int depth = slice_depth<T>;
   const ConvShape<D>& s = plan.s;
   const int slice = blockIdx.x % plan.max_slices, index = blockIdx.x / plan.max_slices;
   const ConvClass<D> c(plan, index);
@@ -290,7 +290,7 @@ __global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T,
     packed.steps[int64_t{index} * plan.max_slices * depth + k] = step;
   }
 
-  const int64_t tile_size = int64_t{parts} * plan.tile_channels * depth;
+  const int64_t tile_size = int64_t{plan.tile_channels} * depth;
   const int rows = plan.tiles_across * plan.tile_channels, each = blockDim.x / depth;
   for (int row = blockIdx.y * each + threadIdx.x / depth; row < rows; row += gridDim.y * each) {
     const int tile = row / plan.tile_channels, line = row % plan.tile_channels;
@@ -304,16 +304,10 @@ __global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T,
     T* const to =
         packed.tiles +
         ((int64_t{index} * plan.tiles_across + tile) * plan.max_slices + slice) * tile_size;
-    const int place = swizzled<T>(line, within);
-    if constexpr (sizeof(T) == 4 && arithmetic != Arithmetic::plain) {
-      const unsigned bits = __float_as_uint(value);
-      unsigned high, low;
-      split_tf32(bits, high, low);
-      if constexpr (parts == 1) high = round_tf32(bits);
-      to[place] = __uint_as_float(high);
-      if constexpr (parts == 2) to[plan.tile_channels * depth + place] = __uint_as_float(low);
+    if constexpr (sizeof(T) == 4 && arithmetic == Arithmetic::tf32) {
+      to[swizzled<T>(line, within)] = __uint_as_float(round_tf32(__float_as_uint(value)));
     } else {
-      to[place] = value;
+      to[swizzled<T>(line, within)] = value;
     }
   }
 }
@@ -601,12 +595,44 @@ __device__ void copy_patch(T* to, int line, const T* from, const int (&at)[D], c
   }
 }
 
+/// How those that copy share a tile of weights: chunk i of a thread begins there.
+template <class Tile, class T>
+struct WeightChunks {
+  static constexpr int elements = 16 / sizeof(T);
+  static constexpr int each =
+      Tile::channels * slice_depth<T> / (Tile::copying * elements);  ///< chunks of a thread
+  __device__ static int place(int thread, int i) { return (i * Tile::copying + thread) * elements; }
+};
+
+/// Splits what this thread has copied of a tile of weights: the first part stays where it is, the
+/// second follows behind the tile.
+template <class Tile>
+__device__ void split_weights(float* tile, int thread) {
+  using Chunks = WeightChunks<Tile, float>;
+#pragma unroll
+  for (int i = 0; i < Chunks::each; ++i) {
+    float* const high = tile + Chunks::place(thread, i);
+    Vector<float, 4>& first = *reinterpret_cast<Vector<float, 4>*>(high);
+    Vector<float, 4> values = first, rest;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      unsigned nearest, second;
+      split_tf32(__float_as_uint(values.at[j]), nearest, second);
+      values.at[j] = __uint_as_float(nearest);
+      rest.at[j] = __uint_as_float(second);
+    }
+    first = values;
+    *reinterpret_cast<Vector<float, 4>*>(high + Tile::channels * slice_depth<float>) = rest;
+  }
+}
+
 template <class Tile, class T, Arithmetic arithmetic, int D, class Result>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor)
     convolve(ConvPlan<D> plan, const T* x, PackedWeights<T, D> packed,
              ResultOrPart<Result> result) {
   constexpr int depth = slice_depth<T>, stages = Tile::stages, channels = Tile::channels;
   constexpr int weights_size = Tile::template weights_size<T, arithmetic>;
+  constexpr int packed_size = channels * depth;
   using Patches = typename Tile::template Patches<T>;
   T* const weight_tiles = reinterpret_cast<T*>(dynamic_shared());
   T* const patch_tiles = weight_tiles + stages * weights_size;
@@ -625,6 +651,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
     const auto hand_over = [&] {
       if (n >= late) {
         __pipeline_wait_prior(late - 1);
+        if constexpr (weight_parts<T, arithmetic> == 2) {
+          split_weights<Tile>(weight_tiles + (n - late) % stages * weights_size, line);
+        }
         ring.fill(n - late);
       }
     };
@@ -657,7 +686,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
           packed.tiles +
           ((int64_t{place.class_index} * plan.tiles_across + place.across) * plan.max_slices +
            first) *
-              weights_size;
+              packed_size;
 #pragma unroll 1
       for (; n < end; ++n) {
         hand_over();
@@ -668,17 +697,16 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
         }
         ring.wait_empty(n);
         const unsigned stage = n % stages;
-        constexpr int chunk = 16 / sizeof(T), each = weights_size / (Tile::copying * chunk);
+        using Chunks = WeightChunks<Tile, T>;
         T* const to = weight_tiles + stage * weights_size;
-#pragma unroll 4
-        for (int i = 0; i < each; ++i) {
-          const int at = (i * Tile::copying + line) * chunk;
-          copy_async<16>(to + at, weights + at, 16);
+#pragma unroll
+        for (int i = 0; i < Chunks::each; ++i) {
+          copy_async<16>(to + Chunks::place(line, i), weights + Chunks::place(line, i), 16);
         }
         copy_patch<T, D, Patches>(patch_tiles + stage * Patches::size, line, x + from, at,
                                   plan.s.in, own_steps.at[stage]);
         __pipeline_commit();
-        weights += weights_size;
+        weights += packed_size;
       }
     }
 #pragma unroll 1
@@ -777,8 +805,7 @@ void launch_conv_tiles(cudaStream_t stream, const ConvShape<D>& s, bool transpos
   if (plan.tiles <= 0) return;
   plan.parts = parts > 0 ? parts : share_depth<Tile>(plan);
   const int64_t slices = int64_t{plan.classes} * plan.max_slices;
-  const int64_t tile_bytes =
-      slices * plan.tiles_across * Tile::template weights_size<T, arithmetic> * sizeof(T);
+  const int64_t tile_bytes = slices * plan.tiles_across * Tile::channels * depth * sizeof(T);
   const int64_t step_bytes = slices * depth * sizeof(PatchStep<D>);
   void* memory = nullptr;
   cudaMallocAsync(&memory, tile_bytes + step_bytes + plan.classes * sizeof(int), stream);
