@@ -331,16 +331,21 @@ __device__ inline void publish_to_wgmma() {
 
 /// Hands registers of this warpgroup to others of its block, or takes some over. The counts of all
 /// threads together may not grow.
+/// @tparam count  what each thread has then, a multiple of 8 from 24 to 256; 0: all keep theirs
 template <int count>
 __device__ void give_registers() {
 #ifdef KB_HAS_WGMMA
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+  if constexpr (count != 0) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+  }
 #endif
 }
 template <int count>
 __device__ void take_registers() {
 #ifdef KB_HAS_WGMMA
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+  if constexpr (count != 0) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+  }
 #endif
 }
 
