@@ -18,7 +18,7 @@ function(kb_add_report)
   add_test(NAME kb.report COMMAND ${Python3_EXECUTABLE} -m kb_report rollup --build-dir ${PROJECT_BINARY_DIR})
   # 77: all is written but the page, which needs Jinja2.
   set_tests_properties(kb.report PROPERTIES FIXTURES_CLEANUP kb.report TIMEOUT 300 SKIP_RETURN_CODE 77
-    ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/reports")
+    ENVIRONMENT_MODIFICATION "PYTHONPATH=path_list_prepend:${PROJECT_SOURCE_DIR}/reports")
 endfunction()
 
 # The target kb_suite: what judging needs, without the project's own tests.

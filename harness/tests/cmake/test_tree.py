@@ -131,6 +131,9 @@ def test_three_chained_tests_for_each_candidate(manifest: dict, tests: dict[str,
 def test_the_fixtures_around_all(tests: dict[str, dict]) -> None:
     assert tests["kb.env"]["FIXTURES_SETUP"] == ["kb.env"]
     assert tests["kb.report"]["FIXTURES_CLEANUP"] == ["kb.report"]
+    # Python packages may lie where the user's PYTHONPATH says.
+    (change,) = tests["kb.report"]["ENVIRONMENT_MODIFICATION"]
+    assert change.startswith("PYTHONPATH=path_list_prepend:")
 
 
 def test_every_test_of_the_project_is_in_selftest(tests: dict[str, dict]) -> None:
