@@ -17,12 +17,18 @@ __global__ void avg_pool(task::Sizes s, const kb::real* x, kb::real* y, int64_t 
   float sum = 0;
   for (int64_t begin = 0; begin < columns; begin += chunk) {
     const int64_t end = begin + chunk < columns ? begin + chunk : columns;
-    for (int64_t i = begin + threadIdx.x; i < end; i += threads) {
-      float column = 0;
-#pragma unroll 8
-      for (int64_t p = 0; p < k; ++p) column += kb::element(x, p * s.width + i);
-      sums[i - begin] = column;
+    // A thread's columns go down together, to have as many loads under way.
+    float column[chunk / threads] = {};
+#pragma unroll 2
+    for (int64_t p = 0; p < k; ++p) {
+      const kb::real* const from = x + p * s.width + begin + threadIdx.x;
+#pragma unroll
+      for (int c = 0; c < chunk / threads; ++c) {
+        if (begin + threadIdx.x + c * threads < end) column[c] += kb::element(from, c * threads);
+      }
     }
+#pragma unroll
+    for (int c = 0; c < chunk / threads; ++c) sums[threadIdx.x + c * threads] = column[c];
     __syncthreads();
     const int64_t mine = threadIdx.x * k;
     for (int64_t i = begin > mine ? begin : mine; i < end && i < mine + k; ++i) {
