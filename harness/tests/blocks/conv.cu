@@ -226,6 +226,8 @@ void depthwise_convolutions() {
   depthwise(conv_shape<2>(1, 2, 6, {33, 40}, {5, 3}, {2, 1}, {3, 1}, {2, 3}, 2));  // rows slide
   depthwise(conv_shape<2>(2, 3, 3, {20, 9}, {4, 1}, {2, 1}, {1, 2}, 1, 3));        // they do not
   depthwise(conv_shape<2>(1, 2, 2, 3, 9, 1, 6, 1, 2));
+  depthwise(conv_shape<2>(2, 2, 2, {70, 40}, 3, 1, 1, 1, 2));   // planes of several blocks
+  depthwise(conv_shape<2>(3, 11, 11, {5, 7}, 3, 1, 1, 1, 11));  // blocks of several planes
 }
 
 KB_FEATURE(depthwise_conv_of_any_type) { KB_FOR_EACH_TYPE(depthwise_convolutions); }

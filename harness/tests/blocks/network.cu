@@ -144,35 +144,54 @@ KB_FEATURE(network_transposed_convolutions) {
 }
 
 /// Batch norm of x as upstream computes it.
-double normalised(const Image& x, const Table& table, int64_t n, int64_t c, int64_t row,
-                  int64_t column) {
-  double mean = 0, squares = 0;
-  const double count = N * H * W;
-  for (int64_t i = 0; i < N * H * W; ++i) mean += x.at(i / (H * W), c, i / W % H, i % W) / count;
-  for (int64_t i = 0; i < N * H * W; ++i) {
-    const double deviation = x.at(i / (H * W), c, i / W % H, i % W) - mean;
-    squares += deviation * deviation / count;
+class Normalised {
+ public:
+  Normalised(const Image& x, const Table& table) : x_(x), table_(table) {
+    const Map& map = x.map;
+    for (int64_t c = 0; c < map.channels; ++c) {
+      double mean = 0, squares = 0;
+      const auto for_each = [&](auto f) {
+        for (int64_t i = 0; i < N * map.area(); ++i) {
+          f(x.at(i / map.area(), c, i % map.area() / map.width, i % map.width));
+        }
+      };
+      for_each([&](double v) { mean += v / double(N * map.area()); });
+      for_each([&](double v) { squares += (v - mean) * (v - mean) / double(N * map.area()); });
+      means_.push_back(mean);
+      deviations_.push_back(std::sqrt(squares + 1e-5));
+    }
   }
-  return (x.at(n, c, row, column) - mean) / std::sqrt(squares + 1e-5) * table.values[0][c] +
-         table.values[1][c];
-}
+  double operator()(int64_t n, int64_t c, int64_t row, int64_t column) const {
+    return (x_.at(n, c, row, column) - means_[c]) / deviations_[c] * table_.values[0][c] +
+           table_.values[1][c];
+  }
 
+ private:
+  const Image& x_;
+  const Table& table_;
+  std::vector<double> means_, deviations_;
+};
+
+// Small planes, whose channels have a block each, and large ones.
 KB_FEATURE(network_batch_norm_of_slices_and_with_residual) {
   Table table;
   table.add("b.weight", {C}, 1);
   table.add("b.bias", {C}, 2);
   const kb::Weights weights = table.get();
   const Net net(weights, nullptr);
-  const Image x(3), residual(5), room(4, 7);
-  net.batch_norm_to(room.map.slice(2, C), "b", x.map, Activation::relu, residual.map);
-  expect_map(room.map, room.device.read(), [&](int64_t n, int64_t c, int64_t row, int64_t column) {
-    if (c < 2) return room.at(n, c, row, column);
-    return relu(normalised(x, table, n, c - 2, row, column) + residual.at(n, c - 2, row, column));
-  });
-  const Image in_place(3);
-  net.batch_norm("b", in_place.map);
-  expect_map(in_place.map, in_place.device.read(),
-             [&](auto... at) { return normalised(x, table, at...); });
+  for (const auto& [height, width] : {std::pair{H, W}, std::pair<int64_t, int64_t>{61, 47}}) {
+    const Image x(3, C, height, width), residual(5, C, height, width), room(4, 7, height, width);
+    net.batch_norm_to(room.map.slice(2, C), "b", x.map, Activation::relu, residual.map);
+    const Normalised normalised(x, table);
+    expect_map(
+        room.map, room.device.read(), [&](int64_t n, int64_t c, int64_t row, int64_t column) {
+          if (c < 2) return room.at(n, c, row, column);
+          return relu(normalised(n, c - 2, row, column) + residual.at(n, c - 2, row, column));
+        });
+    const Image in_place(3, C, height, width);
+    net.batch_norm("b", in_place.map);
+    expect_map(in_place.map, in_place.device.read(), normalised);
+  }
 }
 
 KB_FEATURE(network_pools) {

@@ -9,14 +9,19 @@ namespace kb {
 
 /// A thread computes `strip` neighbouring rows of one column of y. If `sliding`, which wants equal
 /// stride and dilation of rows, tap p of output row i meets the row of x that tap p + 1 of the
-/// output row before meets: a thread loads it once for all. A block stays within one plane, one
-/// channel of one sample.
+/// output row before meets: a thread loads it once for all. A plane is one channel of one sample.
+/// @param blocks_of_plane, planes_of_block  one of them is 1
+/// @param threads_of_plane  of a block
 template <bool sliding, int strip, class T, class Epilogue, class Y>
-__global__ void convolve_depthwise(ConvShape<2> s, int64_t blocks_of_plane, const T* x,
-                                   const T* weight, Epilogue epilogue, Y* y) {
-  const int64_t plane = blockIdx.x / blocks_of_plane;
+__global__ void convolve_depthwise(ConvShape<2> s, int64_t blocks_of_plane, int planes_of_block,
+                                   int threads_of_plane, const T* x, const T* weight,
+                                   Epilogue epilogue, Y* y) {
+  const int within = static_cast<int>(threadIdx.x) / threads_of_plane;  // of the block's planes
+  const int64_t plane = blockIdx.x / blocks_of_plane * planes_of_block + within;
+  if (within >= planes_of_block || plane >= s.batch * s.out_channels) return;
   const int64_t sample = plane / s.out_channels, channel = plane % s.out_channels;
-  const int64_t item = blockIdx.x % blocks_of_plane * blockDim.x + threadIdx.x;
+  const int64_t item =
+      blockIdx.x % blocks_of_plane * threads_of_plane + threadIdx.x % threads_of_plane;
   const auto width = static_cast<int>(s.out[1]), height = static_cast<int>(s.out[0]);
   const auto row0 = static_cast<int>(item / width * strip), column = static_cast<int>(item % width);
   if (row0 >= height) return;
@@ -86,14 +91,17 @@ void launch_depthwise(cudaStream_t stream, const ConvShape<2>& s, const T* x, co
                       Epilogue epilogue, Y* y) {
   constexpr int strip = 8, threads = 256;
   const int64_t items = (s.out[0] + strip - 1) / strip * s.out[1];
+  const int64_t planes = s.batch * s.out_channels;
+  if (items <= 0 || planes <= 0) return;
+  const int threads_of_plane = items < threads ? static_cast<int>(items) : threads;
+  const int planes_of_block = threads / threads_of_plane;
   const int64_t blocks_of_plane = (items + threads - 1) / threads;
-  const int64_t blocks = s.batch * s.out_channels * blocks_of_plane;
-  if (blocks <= 0) return;
+  const int64_t blocks = (planes + planes_of_block - 1) / planes_of_block * blocks_of_plane;
   const auto kernel = s.stride[0] == s.dilation[0]
                           ? convolve_depthwise<true, strip, T, Epilogue, Y>
                           : convolve_depthwise<false, strip, T, Epilogue, Y>;
-  kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(s, blocks_of_plane, x, weight,
-                                                                epilogue, y);
+  kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
+      s, blocks_of_plane, planes_of_block, threads_of_plane, x, weight, epilogue, y);
 }
 
 }  // namespace kb

@@ -174,6 +174,39 @@ __global__ void normalise_planes(const T* x, int64_t samples, int64_t channels, 
   }
 }
 
+/// The same for small planes, in one pass over memory: block i has channel i of all samples, whose
+/// values come from a cache the second and the third time.
+template <class T>
+__global__ void normalise_channels(const T* x, int64_t samples, int64_t channels, int64_t area,
+                                   int64_t x_stride, Normalise<T> how, T* y, int64_t y_stride) {
+  const int64_t channel = blockIdx.x;
+  x += channel * area;
+  y += channel * area;
+  const auto plane = static_cast<int>(area), count = static_cast<int>(samples * area);
+  const auto step = static_cast<int>(blockDim.x);
+  const auto sum_of = [&](auto f) {
+    float sum = 0;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < count; i += step) {
+      sum += f(element(x, i / plane * x_stride + i % plane));
+    }
+    return combine(Block{}, sum, Sum{});
+  };
+  const float number = static_cast<float>(count), mean = sum_of(Same{}) / number;
+  const float variance = sum_of([=](float v) { return (v - mean) * (v - mean); }) / number;
+  const float scale = element(how.weight, channel) / sqrtf(variance + how.eps);
+  const float offset = element(how.bias, channel);
+#pragma unroll 4
+  for (int i = threadIdx.x; i < count; i += step) {
+    const int64_t sample = i / plane, at = i % plane;
+    float v = (element(x, sample * x_stride + at) - mean) * scale + offset;
+    if (how.residual != nullptr) {
+      v += element(how.residual, (sample * channels + channel) * area + at);
+    }
+    y[sample * y_stride + at] = static_cast<T>(activate(how.activation, v));
+  }
+}
+
 /// Block i writes the mean of plane i.
 template <class T>
 __global__ void average_planes(const T* x, int64_t channels, int64_t area, int64_t sample_stride,
@@ -322,13 +355,20 @@ class NetworkOf {
     expect(residual.data == nullptr || (residual.size() == x.size() && !residual.has_gaps()), name,
            "has a residual of another shape");
     if (x.size() <= 0) return;
+    const Normalise<T> how = {weight(name + ".weight"), weight(name + ".bias"), residual.data, eps,
+                              activation};
+    constexpr int64_t small = 8192;  // values of a channel
+    if (x.samples * x.area() <= small) {
+      normalise_channels<<<static_cast<unsigned>(x.channels), 256, 0, stream_>>>(
+          static_cast<const T*>(x.data), x.samples, x.channels, x.area(), x.sample_stride, how,
+          y.data, y.sample_stride);
+      return;
+    }
     void* memory = nullptr;
     cudaMallocAsync(&memory, planes(x) * sizeof(Moments), stream_);
     const auto moments = static_cast<Moments*>(memory);
     measure_planes<<<planes(x), threads(x), 0, stream_>>>(x.data, x.channels, x.area(),
                                                           x.sample_stride, moments);
-    const Normalise<T> how = {weight(name + ".weight"), weight(name + ".bias"), residual.data, eps,
-                              activation};
     normalise_planes<<<grid(x), threads(x), 0, stream_>>>(x.data, x.samples, x.channels, x.area(),
                                                           x.sample_stride, moments, how, y.data,
                                                           y.sample_stride);
