@@ -17,7 +17,7 @@ struct Windows {
   __host__ __device__ int64_t tokens() const { return window * window; }
   __host__ __device__ int64_t of_image() const { return edge / window * (edge / window); }
   // The row of a window's token.
-  __device__ int64_t row(int64_t index, int64_t token) const {
+  __device__ int64_t operator()(int64_t index, int64_t token) const {
     const int64_t across = edge / window, sample = index / of_image(), place = index % of_image();
     const int64_t y = (place / across * window + token / window + shift) % edge;
     const int64_t x = (place % across * window + token % window + shift) % edge;
@@ -25,69 +25,23 @@ struct Windows {
   }
 };
 
-// Heads of a window, which are the batches of its products: each has `size` channels of its own.
-struct Heads {
-  Windows windows;
-  int64_t heads, size;
-
-  // The elements of a token's channels in rows of `stride`.
-  __device__ int64_t place(int64_t batch, int64_t token, int64_t stride) const {
-    return windows.row(batch / heads, token) * stride + batch % heads * size;
-  }
-};
-
-// Queries, keys (along_k) or values as an operand: tokens by channels.
-template <bool along_k_>
-struct HeadTokens {
-  using Element = real;
-  static constexpr bool along_k = along_k_;
-  const real* x;
-  Heads heads;
-  int64_t stride;
-
-  __device__ bool in_vectors() const {
-    constexpr int64_t vector = 16 / sizeof(real);
-    return reinterpret_cast<uintptr_t>(x) % 16 == 0 && (heads.size | stride) % vector == 0;
-  }
-  __device__ kb::Source<real> operator()(int64_t batch, int64_t line, int64_t k) const {
-    const int64_t token = along_k ? line : k, channel = along_k ? k : line;
-    if (token >= heads.windows.tokens() || channel >= heads.size) return {x, 0};
-    return {x + heads.place(batch, token, stride) + channel,
-            static_cast<int>(heads.size - channel)};
-  }
-};
-
 // What becomes of a cosine: the score before softmax.
 struct Score {
-  Heads heads;
-  const real *logit_scale, *bias;  // bias: [relative positions, heads]
+  Windows windows;
+  int64_t heads;
+  const real *logit_scale, *bias;  // bias: [relative positions, heads], between 0 and 1
   const real* mask;                // or nullptr
 
-  __device__ float operator()(float cosine, int64_t batch, int64_t query, int64_t key) const {
-    const Windows& w = heads.windows;
-    const int64_t head = batch % heads.heads, index = batch / heads.heads;
-    const int64_t y = query / w.window - key / w.window + w.window - 1;
-    const int64_t x = query % w.window - key % w.window + w.window - 1;
+  __device__ float operator()(float cosine, int64_t index, int64_t head, int64_t query,
+                              int64_t key) const {
+    const int64_t window = windows.window, tokens = windows.tokens();
+    const int64_t y = query / window - key / window + window - 1;
+    const int64_t x = query % window - key % window + window - 1;
     const float scale = kb::element(logit_scale, head), log_100 = 4.6051702f;
-    const float offset = kb::element(bias, (y * (2 * w.window - 1) + x) * heads.heads + head);
-    const float score = cosine * expf(scale > log_100 ? log_100 : scale) + 16 / (1 + expf(-offset));
+    const float offset = kb::element(bias, (y * (2 * window - 1) + x) * heads + head);
+    const float score = cosine * expf(scale > log_100 ? log_100 : scale) + 16 * offset;
     if (mask == nullptr) return score;
-    return score +
-           kb::element(mask, (index % w.of_image() * w.tokens() + query) * w.tokens() + key);
-  }
-};
-
-// The result of attention, back at the tokens' places.
-struct StoreHeads {
-  Heads heads;
-  int64_t stride;
-  real* y;
-
-  template <int N>
-  __device__ void operator()(int64_t batch, int64_t token, int64_t column, const float (&values)[N],
-                             int64_t count) const {
-    real* const to = y + heads.place(batch, token, stride) + column;
-    for (int64_t j = 0; j < count && j < N; ++j) to[j] = static_cast<real>(values[j]);
+    return score + kb::element(mask, (index % windows.of_image() * tokens + query) * tokens + key);
   }
 };
 
@@ -141,14 +95,6 @@ struct Mean {
   __device__ float operator()(float sum) const { return sum / static_cast<float>(count); }
 };
 
-// Tokens of a window and channels of a head are few, so small tiles do.
-using Tiles = kb::ProductTiles<real, kb::target>::Small;
-template <class Left, class Right, class Result>
-static void multiply(cudaStream_t stream, const kb::ProductShape& shape, Left a, Right b,
-                     Result result) {
-  kb::launch_product<Tiles, kb::product_arithmetic>(stream, shape, a, b, result);
-}
-
 static FeatureMap embed(const kb::Network& net, const task::Sizes& s, const real* x) {
   const int64_t edge = s.image_size / s.patch_size;
   const kb::ProductShape shape = {s.batch_size * edge * edge, s.embed_dim,
@@ -164,12 +110,12 @@ static FeatureMap embed(const kb::Network& net, const task::Sizes& s, const real
   return net.layer_norm("patch_embed.norm", t);
 }
 
-// The bias of each relative position: [(2 * window - 1)^2, heads].
+// A sixteenth of the bias of each relative position: [(2 * window - 1)^2, heads].
 static FeatureMap position_bias(const kb::Network& net, const std::string& attn, int64_t window) {
   const int64_t span = 2 * window - 1;
   const FeatureMap places = net.input(net.weight(attn + "relative_coords_table"), span * span, 2);
   return net.linear(attn + "cpb_mlp.2", net.linear(attn + "cpb_mlp.0", places, Activation::relu),
-                    Activation::none, {}, false);
+                    Activation::sigmoid, {}, false);
 }
 
 static FeatureMap attend(const kb::Network& net, const std::string& block, const Windows& windows,
@@ -182,26 +128,15 @@ static FeatureMap attend(const kb::Network& net, const std::string& block, const
   finish_qkv<<<(threads + 127) / 128, 128, 0, stream>>>(
       qkv.data, net.weight(attn + "q_bias"), net.weight(attn + "v_bias"), t.samples, heads, size);
 
-  const Heads all = {windows, heads, size};
-  const int64_t batches = t.samples / tokens * heads;
-  const kb::ProductShape by_keys = {tokens, tokens, size, batches},
-                         by_values = {tokens, size, tokens, batches};
   const FeatureMap bias = position_bias(net, attn, windows.window);
   const real* const mask = windows.shift > 0 ? net.weight(block + "attn_mask") : nullptr;
-  const FeatureMap shares = net.make(batches * tokens, tokens), out = net.make(t.samples, width);
-  float* scores = nullptr;
-  cudaMallocAsync(&scores, batches * tokens * tokens * sizeof(float), stream);
-  multiply(
-      stream, by_keys, HeadTokens<true>{qkv.data, all, 3 * width},
-      HeadTokens<true>{qkv.data + width, all, 3 * width},
-      kb::store(scores, by_keys, Score{all, net.weight(attn + "logit_scale"), bias.data, mask}));
-  kb::attention_rows<kb::AttentionRows::softmax>
-      <<<static_cast<unsigned>(batches * tokens), 32, 0, stream>>>(scores, tokens, tokens, 0,
-                                                                   kb::SeesAll{}, shares.data);
-  cudaFreeAsync(scores, stream);
-  multiply(stream, by_values, kb::left(static_cast<const real*>(shares.data), by_values),
-           HeadTokens<false>{qkv.data + 2 * width, all, 3 * width},
-           StoreHeads{all, width, out.data});
+  const FeatureMap out = net.make(t.samples, width);
+  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width};
+  const real* const q = qkv.data;
+  kb::launch_any_attention<kb::AttentionRows::softmax>(
+      stream, t.samples / tokens, shape, windows, windows,
+      Score{windows, heads, net.weight(attn + "logit_scale"), bias.data, mask}, kb::SeesAll{}, q,
+      q + width, q + 2 * width, out.data);
   return net.linear(attn + "proj", out);
 }
 

@@ -54,13 +54,11 @@ void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, rea
   kb::launch_product(stream, in, kb::left_transposed(x, in),
                      kb::right_transposed(net.weight("attn.in_proj_weight"), in, embed),
                      kb::store(qkv.data, in, AddBias{net.weight("attn.in_proj_bias")}));
-  const kb::AttentionShape shape = {s.num_heads, pixels, pixels, embed / s.num_heads,
-                                    3 * embed,   embed,  false};
-  for (int64_t n = 0; n < s.batch_size; ++n) {
-    const real* const q = qkv.data + n * pixels * 3 * embed;
-    kb::launch_attention<kb::AttentionRows::softmax>(stream, shape, q, q + embed, q + 2 * embed,
-                                                     a.data + n * pixels * embed);
-  }
+  const kb::AttentionShape shape = {s.num_heads,         pixels,    pixels,
+                                    embed / s.num_heads, 3 * embed, embed};
+  const real* const q = qkv.data;
+  kb::launch_attention(stream, s.batch_size, shape, kb::SeesAll{}, q, q + embed, q + 2 * embed,
+                       a.data);
   const real* const heads = a.data;
   kb::launch_product(
       stream, out, kb::left(heads, out),

@@ -5,15 +5,11 @@
 
 using kb::FeatureMap;
 
-// One sample at a time, so that its scores stay in the cache.
 static void attend(cudaStream_t stream, int64_t samples, int64_t steps, int64_t embed,
                    int64_t heads, const kb::real* qkv, kb::real* out) {
-  const kb::AttentionShape shape = {heads, steps, steps, embed / heads, 3 * embed, embed, true};
-  for (int64_t n = 0; n < samples; ++n) {
-    const kb::real* const q = qkv + n * steps * 3 * embed;
-    kb::launch_attention<kb::AttentionRows::softmax>(stream, shape, q, q + embed, q + 2 * embed,
-                                                     out + n * steps * embed);
-  }
+  const kb::AttentionShape shape = {heads, steps, steps, embed / heads, 3 * embed, embed};
+  kb::launch_attention<kb::AttentionRows::softmax>(stream, samples, shape, kb::SeesEarlier{}, qkv,
+                                                   qkv + embed, qkv + 2 * embed, out);
 }
 
 void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, real* y,

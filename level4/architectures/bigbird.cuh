@@ -14,112 +14,62 @@ struct Blocks {
   int64_t random;
 };
 
-/// One block per query of blocks 1 to count - 2: softmax of its scores of (first block, three
-/// blocks, last block).
-template <class T>
-__global__ void weigh_blocks(const float* scores, Blocks b, T* weights) {
-  const int64_t block = 1 + blockIdx.x / b.size, columns = 5 * b.size;
-  scores += blockIdx.x * columns;
-  weights += blockIdx.x * columns;
-  const auto times = [&](int64_t column) -> float {
-    const int64_t part = column / b.size;
-    const int64_t key = column - part * b.size +
-                        (part == 0   ? 0
-                         : part == 4 ? b.count - 1
-                                     : block + part - 2) *
-                            b.size;
-    if (key >= b.given) return 0;
-    // At both ends of the sequence one of the three blocks is the first, or the last, itself.
-    if (part == 0) return static_cast<float>(b.random + (block == 1 ? 0 : 1));
-    if (part == 4) return block == b.count - 2 ? 0.f : 1.f;
-    return 1;
-  };
-  float max = -INFINITY, sum = 0;
-  for (int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    if (times(i) > 0) max = kb::Max{}(max, scores[i]);
+/// The blocks 1 to count - 2 of all sequences are samples of their own, of `size` queries and 5
+/// times as many keys: the first block, three around the queries, the last.
+struct QueriesOfBlocks {
+  Blocks b;
+  __device__ int64_t operator()(int64_t sample, int64_t token) const {
+    const int64_t inner = b.count - 2, sequence = sample / inner;
+    return (sequence * b.count + 1 + sample % inner) * b.size + token;
   }
-  max = kb::combine(kb::Block{}, max, kb::Max{});
-  for (int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    const float n = times(i);
-    if (n > 0) sum += n * expf(scores[i] - max);
+};
+struct KeysOfBlocks {
+  Blocks b;
+  __device__ int64_t block(int64_t sample, int64_t key) const {
+    const int64_t part = key / b.size, middle = 1 + sample % (b.count - 2);
+    return part == 0 ? 0 : part == 4 ? b.count - 1 : middle + part - 2;
   }
-  sum = kb::combine(kb::Block{}, sum, kb::Sum{});
-  for (int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    const float n = times(i);
-    weights[i] = static_cast<T>(n > 0 ? n * expf(scores[i] - max) / sum : 0.f);
-  }
-}
-
-/// Epilogue that adds what there is already.
-struct AddTo {
-  const real* y;
-  int64_t stride, batch_stride;
-  __device__ float operator()(float v, int64_t batch, int64_t row, int64_t column) const {
-    return v + static_cast<float>(y[batch * batch_stride + row * stride + column]);
+  __device__ int64_t operator()(int64_t sample, int64_t key) const {
+    const int64_t sequence = sample / (b.count - 2);
+    return (sequence * b.count + block(sample, key)) * b.size + key % b.size;
   }
 };
 
-/// The blocks 1 to count - 2 of one head of one sample; q, k, v and out start at its first token.
-inline void attend_to_blocks(cudaStream_t stream, const Blocks& b, int64_t head_size,
-                             int64_t stride, const real* q, const real* k, const real* v,
-                             float* scores, real* weights, real* out) {
-  const int64_t inner = b.count - 2, columns = 5 * b.size, block = b.size * stride;
-  const int64_t last = (b.count - 1) * block;
-  const kb::ScaleScore scale = {1 / std::sqrt(static_cast<float>(head_size))};
-  q += block;
-  out += block;
-
-  const kb::ProductShape to_block = {inner * b.size, b.size, head_size};
-  const kb::ProductShape to_three = {b.size, 3 * b.size, head_size, inner};
-  using Scores = kb::Store<float, kb::ScaleScore>;
-  const int64_t scores_of_block = b.size * columns;
-  kb::launch_product(stream, to_block, kb::left(q, to_block, stride),
-                     kb::right_transposed(k, to_block, stride), Scores{scores, columns, 0, scale});
-  kb::launch_product(stream, to_three, kb::left(q, to_three, stride, block),
-                     kb::right_transposed(k, to_three, stride, block),
-                     Scores{scores + b.size, columns, scores_of_block, scale});
-  kb::launch_product(stream, to_block, kb::left(q, to_block, stride),
-                     kb::right_transposed(k + last, to_block, stride),
-                     Scores{scores + 4 * b.size, columns, 0, scale});
-
-  weigh_blocks<<<static_cast<unsigned>(inner * b.size), 128, 0, stream>>>(scores, b, weights);
-
-  const kb::ProductShape of_block = {inner * b.size, head_size, b.size};
-  const kb::ProductShape of_three = {b.size, head_size, 3 * b.size, inner};
-  const real* const w = weights;
-  using Sums = kb::Store<real, AddTo>;
-  const AddTo more = {out, stride, 0};
-  kb::launch_product(stream, of_three, kb::left(w + b.size, of_three, columns, scores_of_block),
-                     kb::right(v, of_three, stride, block), kb::Store<real>{out, stride, block});
-  kb::launch_product(stream, of_block, kb::left(w, of_block, columns),
-                     kb::right(v, of_block, stride), Sums{out, stride, 0, more});
-  kb::launch_product(stream, of_block, kb::left(w + 4 * b.size, of_block, columns),
-                     kb::right(v + last, of_block, stride), Sums{out, stride, 0, more});
-}
+/// The score of a key that counts n times is its own plus log(n).
+struct ScoreOfBlocks {
+  Blocks b;
+  float factor;
+  __device__ float operator()(float v, int64_t sample, int64_t, int64_t, int64_t key) const {
+    const int64_t part = key / b.size, middle = 1 + sample % (b.count - 2);
+    const int64_t token = KeysOfBlocks{b}.block(sample, key) * b.size + key % b.size;
+    const float score = __fmul_rn(v, factor);
+    // At both ends of the sequence one of the three blocks is the first, or the last, itself.
+    const int64_t times = part == 0   ? b.random + (middle == 1 ? 0 : 1)
+                          : part == 4 ? middle < b.count - 2
+                                      : 1;
+    if (token >= b.given || times == 0) return -INFINITY;
+    return times == 1 ? score : score + logf(static_cast<float>(times));
+  }
+};
 
 /// q, k, v: [samples * count * size, heads * head_size].
 inline FeatureMap attend_in_blocks(const Network& net, const Blocks& b, int64_t heads,
                                    const FeatureMap& q, const FeatureMap& k, const FeatureMap& v) {
-  const int64_t width = q.channels, tokens = b.count * b.size, inner = (b.count - 2) * b.size;
+  const int64_t width = q.channels, size = width / heads, tokens = b.count * b.size;
+  const int64_t samples = q.samples / tokens;
   const FeatureMap y = net.make(q.samples, width);
-  float* scores = nullptr;
-  cudaMallocAsync(&scores, inner * 5 * b.size * sizeof(float), net.stream());
-  const FeatureMap weights = net.make(inner, 5 * b.size);
-  for (int64_t at = 0; at < q.samples * width; at += tokens * width) {
-    for (const int64_t first : {int64_t{0}, tokens - b.size}) {
-      const kb::AttentionShape ends = {heads, b.size, b.given, width / heads, width, width, false};
-      kb::launch_attention<kb::AttentionRows::softmax>(
-          net.stream(), ends, static_cast<const real*>(q.data) + at + first * width,
-          static_cast<const real*>(k.data) + at, static_cast<const real*>(v.data) + at,
-          y.data + at + first * width);
-    }
-    for (int64_t head = 0; head < heads; ++head) {
-      const int64_t from = at + head * (width / heads);
-      attend_to_blocks(net.stream(), b, width / heads, width, q.data + from, k.data + from,
-                       v.data + from, scores, weights.data, y.data + from);
-    }
+  const kb::AttentionShape ends = {heads, b.size, b.given, size, width, width},
+                           inner = {heads, b.size, 5 * b.size, size, width, width};
+  const real *const queries = q.data, *const keys = k.data, *const values = v.data;
+  for (const int64_t first : {int64_t{0}, (tokens - b.size) * width}) {
+    kb::launch_any_attention<kb::AttentionRows::softmax>(
+        net.stream(), samples, ends, kb::RowsInOrder{tokens}, kb::RowsInOrder{tokens},
+        kb::ScaledScore{ends.factor()}, kb::SeesAll{}, queries + first, keys, values,
+        y.data + first);
   }
-  cudaFreeAsync(scores, net.stream());
+  kb::launch_any_attention<kb::AttentionRows::softmax>(
+      net.stream(), samples * (b.count - 2), inner, QueriesOfBlocks{b}, KeysOfBlocks{b},
+      ScoreOfBlocks{b, inner.factor()}, kb::SeesAll{}, queries, keys, values, y.data);
   return y;
 }
 
@@ -145,10 +95,13 @@ void task::launch(const Sizes& s, const int64_t* input_ids, const kb::Weights& w
   }
   x = net.linear("cls.predictions.transform.dense", x, Activation::gelu_tanh);
   x = net.layer_norm("cls.predictions.transform.LayerNorm", x, bert_eps);
-  for (int64_t n = 0; n < s.batch_size; ++n) {  // filling has no logits
-    logits_to(net.output(logits + n * s.seq_len * s.vocab_size, s.seq_len, s.vocab_size), net,
+  // Filling has no logits.
+  const int64_t together = tokens.tokens == s.seq_len ? s.batch_size : 1;
+  for (int64_t n = 0; n < s.batch_size; n += together) {
+    const int64_t rows = together * s.seq_len;
+    logits_to(net.output(logits + n * s.seq_len * s.vocab_size, rows, s.vocab_size), net,
               "bert.embeddings.word_embeddings.weight",
-              net.input(x.data + n * tokens.tokens * s.hidden_size, s.seq_len, s.hidden_size),
+              net.input(x.data + n * tokens.tokens * s.hidden_size, rows, s.hidden_size),
               net.weight("cls.predictions.bias"));
   }
 }

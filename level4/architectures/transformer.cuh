@@ -93,9 +93,8 @@ template <class Sees>
 FeatureMap attend(const Network& net, const Tokens& t, int64_t heads, int64_t width, Sees sees,
                   const real* q, const real* k, const real* v, int64_t stride, float scale = 0) {
   const FeatureMap y = net.make(t.rows(), width);
-  const kb::AttentionShape s = {heads,  t.tokens, t.tokens, width / heads,
-                                stride, width,    false,    scale};
-  kb::launch_attention_of_samples(net.stream(), t.samples, s, sees, q, k, v, y.data);
+  const kb::AttentionShape s = {heads, t.tokens, t.tokens, width / heads, stride, width, scale};
+  kb::launch_attention(net.stream(), t.samples, s, sees, q, k, v, y.data);
   return y;
 }
 

@@ -46,7 +46,26 @@ std::vector<double> expected(AttentionRows rows, bool causal, int64_t tokens, in
   return out;
 }
 
-template <AttentionRows rows, class T>
+/// What suits the sizes and the device.
+struct AsChosen {
+  template <AttentionRows rows, class Sees, class T>
+  static void launch(const kb::AttentionShape& s, Sees sees, const T* q, const T* k, const T* v,
+                     T* out) {
+    kb::launch_attention<rows>(nullptr, 1, s, sees, q, k, v, out);
+  }
+};
+template <class Tile, kb::Arithmetic arithmetic>
+struct InTiles {
+  template <AttentionRows rows, class Sees, class T>
+  static void launch(const kb::AttentionShape& s, Sees sees, const T* q, const T* k, const T* v,
+                     T* out) {
+    kb::launch_attention_tiles<Tile, rows, arithmetic>(
+        nullptr, 1, s, kb::RowsInOrder{s.queries}, kb::RowsInOrder{s.keys},
+        kb::ScaledScore{s.factor()}, sees, q, k, v, out);
+  }
+};
+
+template <AttentionRows rows, class T, class How = AsChosen>
 void expect_attention(bool causal, int64_t tokens, int64_t heads, int64_t size, float factor = 1,
                       double tolerance = 4 * unit<T>) {
   const int64_t width = heads * size;
@@ -54,8 +73,12 @@ void expect_attention(bool causal, int64_t tokens, int64_t heads, int64_t size, 
   for (T& v : values) v = static_cast<T>(static_cast<float>(v) * factor);
   Buffer<T> qkv(values), out(static_cast<size_t>(tokens * width), T(0.f));
   const T* const q = qkv;
-  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width, causal};
-  kb::launch_attention<rows, T>(nullptr, shape, q, q + width, q + 2 * width, out);
+  T* const y = out;
+  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width};
+  const auto launch = [&](auto sees) {
+    How::template launch<rows>(shape, sees, q, q + width, q + 2 * width, y);
+  };
+  causal ? launch(kb::SeesEarlier{}) : launch(kb::SeesAll{});
   KB_LAUNCHED();
   const auto got = as_double(out.read()),
              want = expected(rows, causal, tokens, heads, size, values);
@@ -71,6 +94,31 @@ void attention_of_all_kinds() {
 }
 
 KB_FEATURE(attention_of_any_type) { KB_FOR_EACH_TYPE(attention_of_all_kinds); }
+
+// One tile and several of queries, keys and elements, with and without a rest.
+KB_FEATURE(attention_in_tiles) {
+  expect_attention<AttentionRows::softmax, float>(false, 64, 1, 32);
+  expect_attention<AttentionRows::softmax, float>(true, 130, 2, 36);
+  expect_attention<AttentionRows::relu, float>(true, 65, 1, 64, 1, 1e-4);
+  expect_attention<AttentionRows::softmax, float>(true, 67, 1, 128);
+  expect_attention<AttentionRows::softmax, float>(false, 70, 2, 150);
+  expect_attention<AttentionRows::softmax, __nv_bfloat16>(false, 80, 2, 100);
+}
+
+template <class T>
+void attention_on_tensor_cores() {
+  using kb::Arithmetic;
+  using Narrow = InTiles<kb::AttentionTile<32, 64, 4>, Arithmetic::tf32x3>;
+  constexpr auto rows = AttentionRows::softmax;
+  expect_attention<rows, T, Narrow>(true, 70, 2, 40);
+  expect_attention<rows, T, InTiles<kb::AttentionTile<64, 16, 3>, Arithmetic::tf32x3>>(false, 65, 1,
+                                                                                       60);
+  // One product of values that TF32 does not change, and weights that it does.
+  using Rounded = InTiles<kb::AttentionTile<32, 64, 4>, Arithmetic::tf32>;
+  expect_attention<rows, T, Rounded>(true, 70, 1, 32, 1, sizeof(T) == 4 ? 2e-3 : 4 * unit<T>);
+}
+
+KB_FEATURE(attention_on_tensor_cores) { KB_FOR_EACH_TYPE(attention_on_tensor_cores); }
 
 KB_FEATURE(attention_of_scores_far_apart) {
   // Scores reach 180: exp() makes a relative error of each weight out of their absolute ones.
@@ -112,9 +160,9 @@ void expect_attention_of_samples(Sees sees, bool causal, int64_t window, int64_t
   for (float& v : values) v *= scale;
   Buffer<float> qkv(values), out(static_cast<size_t>(samples * tokens * width), 0.f);
   const float* const q = qkv;
-  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width, false, factor};
-  kb::launch_attention_of_samples<Sees, float>(nullptr, samples, shape, sees, q, q + width,
-                                               q + 2 * width, out);
+  float* const y = out;
+  const kb::AttentionShape shape = {heads, tokens, tokens, size, 3 * width, width, factor};
+  kb::launch_attention(nullptr, samples, shape, sees, q, q + width, q + 2 * width, y);
   KB_LAUNCHED();
   const auto got = out.read();
   for (int64_t n = 0; n < samples; ++n) {
