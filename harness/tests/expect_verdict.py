@@ -2,8 +2,8 @@
 
 The expectation stands in the source as `// Expected: <verdict>`, or one for each backend:
 `// Expected: skipped on cpu, pass on cuda`. Several verdicts that are equally right: `a or b`.
-A line `// Prints: <text>` asks for that text in the log that the judge keeps, `// Warns: <text>` on
-the CPU backend for a warning with it in the result.
+A line `// Prints: <text>` asks for that text in the log that the judge keeps; on the CPU backend
+`// Warns: <text>` asks for a warning with it in the result, `// Says: <text>` for evidence with it.
 """
 
 import argparse
@@ -44,6 +44,15 @@ def check_warning(source: pathlib.Path, result: dict) -> None:
         return
     if not any(text[1] in warning for warning in result["correctness"]["warnings"]):
         sys.exit(f"{result['name']}: no warning says: {text[1]}")
+
+
+def check_evidence(source: pathlib.Path, result: dict) -> None:
+    """Ends this program if the verdict comes without evidence, or without what it must say."""
+    if not result["evidence"]:
+        sys.exit("the verdict comes without evidence")
+    text = re.search(r"^// Says: (.+)$", source.read_text(), re.MULTILINE)
+    if text and result["backend"] == "cpu" and text[1] not in result["evidence"]:
+        sys.exit(f"{result['name']}: the evidence does not say: {text[1]}")
 
 
 def append(log: pathlib.Path, result: dict, expected: list[str], seconds: float) -> None:
@@ -97,8 +106,7 @@ def main() -> None:
         sys.exit(1)
     check_log(source, args.manifest.parent / entry["result"])
     check_warning(source, result)
-    if not result["evidence"]:
-        sys.exit("the verdict comes without evidence")
+    check_evidence(source, result)
 
 
 if __name__ == "__main__":

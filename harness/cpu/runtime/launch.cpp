@@ -273,8 +273,12 @@ bool call_kernel(const void* function, void** arguments) {
 }
 
 Schedule schedule() {
-  static const Schedule value =
-      setting("KB_CPU_SCHEDULE") == "reverse" ? Schedule::reverse : Schedule::forward;
+  static const Schedule value = [] {
+    const std::string_view name = setting("KB_CPU_SCHEDULE");
+    return name == "reverse"    ? Schedule::reverse
+           : name == "together" ? Schedule::together
+                                : Schedule::forward;
+  }();
   return value;
 }
 

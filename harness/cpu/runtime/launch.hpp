@@ -47,8 +47,9 @@ struct Launch : Configuration {
   std::atomic<int> error{cudaSuccess};
 };
 
-/// Order in which the threads of a block are started.
-enum class Schedule { forward, reverse };
+/// Order in which the threads of a block are started. `together` is reverse without isolation, also
+/// after a barrier: a kernel that is wrong only because of its order is right in one of them.
+enum class Schedule { forward, reverse, together };
 Schedule schedule();
 
 }  // namespace kb::cpu

@@ -112,7 +112,11 @@ __attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine
   order_release(key);
   if (barrier_.arrived == static_cast<unsigned>(running_)) {
     complete_block();
-    isolation_.enter(view_[lane]);
+    if (together_) {
+      park({what, site, 0});
+    } else {
+      isolation_.enter(view_[lane]);
+    }
   } else {
     park({what, site, 0});
   }
@@ -134,7 +138,7 @@ void Worker::complete_block() {
   isolation_.renew(Isolation::block_view);
   for (unsigned i = 0; i < arrived; ++i) {
     view_[block_waiting_[i]] = Isolation::block_view;
-    if (block_waiting_[i] != lane_) wake(block_waiting_[i]);
+    if (block_waiting_[i] != lane_ || together_) wake(block_waiting_[i]);
   }
 }
 

@@ -74,7 +74,7 @@ void Worker::run_block(std::uint64_t number) {
   }
   shared_.begin_block(launch_->dynamic_shared);
   const bool at_an_end = number == 0 || number + 1 == launch_->blocks();
-  isolation_.begin_block(reverse_ && at_an_end && !sanitizes);
+  isolation_.begin_block(schedule() == Schedule::reverse && at_an_end && !sanitizes);
   view_.fill(Isolation::block_view);
   const int first = next_unstarted();
   Fiber& fiber = fiber_for(first);

@@ -101,8 +101,9 @@ class Worker {
 
   Launch* launch_ = nullptr;
   Kernel* kernel_ = nullptr;
-  const bool reverse_ = schedule() == Schedule::reverse;  ///< the order of starting threads
-  std::uint64_t block_ = 0;                               ///< its number in the grid
+  const bool reverse_ = schedule() != Schedule::forward;    ///< the order of starting threads
+  const bool together_ = schedule() == Schedule::together;  ///< the last at a barrier waits, too
+  std::uint64_t block_ = 0;                                 ///< its number in the grid
   int threads_ = 0;
   dim3 shape_{0, 0, 0};
   int lane_ = -1;
