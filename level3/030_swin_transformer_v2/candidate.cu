@@ -34,9 +34,10 @@ struct Score {
 
   __device__ float operator()(float cosine, int64_t index, int64_t head, int64_t query,
                               int64_t key) const {
-    const int64_t window = windows.window, tokens = windows.tokens();
-    const int64_t y = query / window - key / window + window - 1;
-    const int64_t x = query % window - key % window + window - 1;
+    const auto window = static_cast<int>(windows.window), a = static_cast<int>(query),
+               b = static_cast<int>(key);
+    const int64_t tokens = windows.tokens();
+    const int y = a / window - b / window + window - 1, x = a % window - b % window + window - 1;
     const float scale = kb::element(logit_scale, head), log_100 = 4.6051702f;
     const float offset = kb::element(bias, (y * (2 * window - 1) + x) * heads + head);
     const float score = cosine * expf(scale > log_100 ? log_100 : scale) + 16 * offset;

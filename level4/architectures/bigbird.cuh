@@ -25,13 +25,11 @@ struct QueriesOfBlocks {
 };
 struct KeysOfBlocks {
   Blocks b;
-  __device__ int64_t block(int64_t sample, int64_t key) const {
-    const int64_t part = key / b.size, middle = 1 + sample % (b.count - 2);
-    return part == 0 ? 0 : part == 4 ? b.count - 1 : middle + part - 2;
-  }
   __device__ int64_t operator()(int64_t sample, int64_t key) const {
-    const int64_t sequence = sample / (b.count - 2);
-    return (sequence * b.count + block(sample, key)) * b.size + key % b.size;
+    const int64_t sequence = sample / (b.count - 2), middle = 1 + sample % (b.count - 2);
+    const int64_t part = key / b.size;
+    const int64_t block = part == 0 ? 0 : part == 4 ? b.count - 1 : middle + part - 2;
+    return (sequence * b.count + block) * b.size + key % b.size;
   }
 };
 
@@ -40,14 +38,14 @@ struct ScoreOfBlocks {
   Blocks b;
   float factor;
   __device__ float operator()(float v, int64_t sample, int64_t, int64_t, int64_t key) const {
-    const int64_t part = key / b.size, middle = 1 + sample % (b.count - 2);
-    const int64_t token = KeysOfBlocks{b}.block(sample, key) * b.size + key % b.size;
-    const float score = __fmul_rn(v, factor);
+    const int size = static_cast<int>(b.size), at = static_cast<int>(key), part = at / size;
+    const auto count = static_cast<int>(b.count), random = static_cast<int>(b.random);
+    const int middle = 1 + static_cast<int>(sample % (count - 2));
+    const int block = part == 0 ? 0 : part == 4 ? count - 1 : middle + part - 2;
     // At both ends of the sequence one of the three blocks is the first, or the last, itself.
-    const int64_t times = part == 0   ? b.random + (middle == 1 ? 0 : 1)
-                          : part == 4 ? middle < b.count - 2
-                                      : 1;
-    if (token >= b.given || times == 0) return -INFINITY;
+    const int times = part == 0 ? random + (middle != 1) : part == 4 ? middle != count - 2 : 1;
+    if (block * b.size + at % size >= b.given || times == 0) return -INFINITY;
+    const float score = __fmul_rn(v, factor);
     return times == 1 ? score : score + logf(static_cast<float>(times));
   }
 };

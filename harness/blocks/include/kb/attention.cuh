@@ -279,30 +279,39 @@ __device__ void weigh(typename Tile::Scores& scores, typename Tile::Results& res
                       AttendedRows& rows, int64_t first_key, Score score_of) {
   constexpr int each = Tile::keys / 4;  // keys of a lane
   const int lane_key = threadIdx.x % 4 * 2;
+  const auto in_tile = [&](int64_t key) {
+    return static_cast<int>(key < first_key                ? 0
+                            : key - first_key > Tile::keys ? Tile::keys
+                                                           : key - first_key);
+  };
+  int first[2], end[2];
+  float max[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const auto in_tile = [&](int64_t key) {
-      return static_cast<int>(key < first_key                ? 0
-                              : key - first_key > Tile::keys ? Tile::keys
-                                                             : key - first_key);
-    };
-    const int first = in_tile(rows.seen[r].first), end = in_tile(rows.seen[r].end);
-    float max = rows.max[r];
+    first[r] = in_tile(rows.seen[r].first);
+    end[r] = in_tile(rows.seen[r].end);
+    max[r] = rows.max[r];
+  }
 #pragma unroll
-    for (int i = 0; i < each; ++i) {
+  for (int i = 0; i < each; ++i) {
+    const int key = lane_key + i / 2 * 8 + i % 2;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
       float& score = scores[i / 2][2 * r + i % 2];
-      const int key = lane_key + i / 2 * 8 + i % 2;
-      if (key >= first && key < end) {
+      if (key >= first[r] && key < end[r]) {
         score = score_of(score, r, key);
         if (kind == AttentionRows::relu && score < 0) score = 0;
       } else {
         score = kind == AttentionRows::softmax ? -INFINITY : 0;
       }
-      max = Max{}(max, score);
+      max[r] = Max{}(max[r], score);
     }
-    if constexpr (kind == AttentionRows::softmax) {
-      max = combine_in_row(max, Max{});
-      const float base = max == -INFINITY ? 0 : max;  // nothing is seen yet
+  }
+  if constexpr (kind == AttentionRows::softmax) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      max[r] = combine_in_row(max[r], Max{});
+      const float base = max[r] == -INFINITY ? 0 : max[r];  // nothing is seen yet
       const float again = expf(rows.max[r] - base);
       float sum = rows.sum[r] * again;
 #pragma unroll
@@ -312,7 +321,7 @@ __device__ void weigh(typename Tile::Scores& scores, typename Tile::Results& res
       }
 #pragma unroll
       for (int j = 0; j < Tile::size / 4; ++j) results[j / 2][2 * r + j % 2] *= again;
-      rows.max[r] = max;
+      rows.max[r] = max[r];
       rows.sum[r] = sum;
     }
   }
