@@ -45,10 +45,11 @@ std::optional<Suspicion> shares_work(const UnitTimes& times, double start_second
 }
 
 // Work of some 0.1 ms on an idle device. What is still running when a runner says that it is done
-// holds up whoever needs the device next, whatever the runner's own clocks say.
-bool is_held_up(double seconds, double otherwise) {
-  constexpr double slack = 1.1, slack_seconds = 100e-6;
-  return seconds > slack * otherwise + slack_seconds;
+// holds up whoever needs the device next, whatever the runner's own clocks say. A thousandth of the
+// unit wins nothing: after half a second of waiting processes need longer to wake up, too.
+bool is_held_up(double seconds, double otherwise, double unit) {
+  constexpr double slack = 1.1, slack_seconds = 100e-6, slack_of_unit = 1e-3;
+  return seconds > slack * otherwise + std::max(slack_seconds, slack_of_unit * unit);
 }
 
 // A unit without calls takes 20 us on an H200. What it takes longer is taken off both sides, and
@@ -86,7 +87,8 @@ std::optional<Suspicion> shifts_reference(const UnitTimes& times, double control
 
 std::optional<Suspicion> begins_early(const UnitTimes& times, const UnitTimes& control) {
   const ArmTimes &reference = times.reference, &candidate = times.candidate;
-  if (is_held_up(candidate.ready, std::max(reference.ready, control.candidate.ready))) {
+  if (is_held_up(candidate.ready, std::max(reference.ready, control.candidate.ready),
+                 candidate.unit)) {
     return Suspicion{"early",
                      "before a unit of " + ms(candidate.unit) + " the candidate's process takes " +
                          ms(candidate.ready) + " to get ready, the reference's " +
@@ -94,7 +96,7 @@ std::optional<Suspicion> begins_early(const UnitTimes& times, const UnitTimes& c
                      true};
   }
   const double publishing = std::max(reference.publishing, control.candidate.publishing);
-  if (is_held_up(candidate.publishing, publishing)) {
+  if (is_held_up(candidate.publishing, publishing, candidate.unit)) {
     return Suspicion{"early",
                      "bringing the inputs of a unit takes " + ms(candidate.publishing) +
                          " before the candidate's, " + ms(reference.publishing) +
@@ -108,7 +110,8 @@ std::optional<Suspicion> leaves_work(const UnitTimes& times, const UnitTimes& co
   const ArmTimes &reference = times.reference, &candidate = times.candidate;
   const double ready = std::max(reference.ready, control.reference.ready_after);
   const double probe = std::max(reference.probe, control.candidate.probe);
-  if (!is_held_up(reference.ready_after, ready) && !is_held_up(candidate.probe, probe)) {
+  if (!is_held_up(reference.ready_after, ready, candidate.unit) &&
+      !is_held_up(candidate.probe, probe, candidate.unit)) {
     return std::nullopt;
   }
   return Suspicion{"late",
@@ -171,10 +174,11 @@ std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const A
   if (is_inflated(with_candidate.empty, otherwise(&ArmTimes::empty))) {
     return out_of_turn("a unit of the reference without calls", with_candidate.empty, alone.empty);
   }
-  if (is_held_up(with_candidate.ready, otherwise(&ArmTimes::ready))) {
+  if (is_held_up(with_candidate.ready, otherwise(&ArmTimes::ready), with_candidate.unit)) {
     return out_of_turn("getting ready for the reference's unit", with_candidate.ready, alone.ready);
   }
-  if (is_held_up(with_candidate.publishing, otherwise(&ArmTimes::publishing))) {
+  if (is_held_up(with_candidate.publishing, otherwise(&ArmTimes::publishing),
+                 with_candidate.unit)) {
     return out_of_turn("bringing the inputs of a unit", with_candidate.publishing,
                        alone.publishing);
   }

@@ -95,6 +95,8 @@ TEST(Suspicion, WorkThatIsStillRunningWhenTheRunnerSaysDone) {
   const auto found = find_suspicion(times);
   EXPECT_EQ(name(found), "late");
   EXPECT_NE(found->evidence.find("it takes 1.600000 ms (else 1.117000 ms)"), std::string::npos);
+  times.candidate.unit = 600 * ms;
+  EXPECT_EQ(name(find_suspicion(times)), "") << "less than a thousandth of the unit";
 }
 
 TEST(Suspicion, CallsThatShareWork) {
