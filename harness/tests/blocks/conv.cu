@@ -179,6 +179,8 @@ KB_FEATURE(conv_of_three_dimensions) {
       conv_shape<3>(2, 3, 6, {4, 5, 6}, {2, 3, 1}, {1, 2, 3}, {1, 0, 2}, {1, 2, 1}, 3));
   expect_transposed<AsChosen, float>(conv_transposed_shape<3>(
       1, 6, 9, {3, 4, 5}, {3, 2, 4}, {2, 1, 3}, {1, 0, 2}, {1, 0, 2}, {1, 3, 2}, 3));
+  // Taps reach one of eight classes only.
+  expect_transposed<AsChosen, float>(conv_transposed_shape<3>(2, 3, 20, {2, 3, 4}, 3, 2, 1, 0, 2));
 }
 
 // More tiles than blocks, more slices than stages, samples that begin within a tile.

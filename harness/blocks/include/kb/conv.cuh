@@ -175,12 +175,14 @@ __global__ void add_conv_parts(ResultOrPart<Result> from, int count) {
 
 /// What all blocks know. The outputs of a transposed convolution fall into classes, by their
 /// positions modulo the stride: within a class all use the same taps, and neighbours use neighbours
-/// in x. An ordinary convolution is one class.
+/// in x. Those that no tap reaches are in none. An ordinary convolution is one class.
 template <int D>
 struct ConvPlan {
   ConvShape<D> s;
   bool transposed;
   int classes, max_slices;  ///< a slice is what passes through shared memory at a time
+  int reached[D];           ///< how many positions modulo the stride any tap reaches
+  int tap_step[D];          ///< from one of a class's taps to the next
   int tile_channels;        ///< of y
   int tiles_of_group, tiles_across, tiles;
   int parts;  ///< blocks that share the depth of a tile
@@ -189,39 +191,27 @@ struct ConvPlan {
   __host__ __device__ int64_t group_out() const { return s.out_channels / s.groups; }
 };
 
-/// One of the classes: the outputs first, first + every, ... along each dimension, `count` of them.
+/// One of the classes: the outputs first, first + every, ... along each dimension, `count` of them;
+/// the taps that reach them are tap, tap + tap_step, ...
 template <int D>
 struct ConvClass {
-  int first[D], every[D], count[D];
+  int tap[D], first[D], every[D], count[D];
   int64_t pixels;  ///< of one sample
 
   __host__ __device__ ConvClass(const ConvPlan<D>& plan, int index) : pixels(1) {
     for (int d = D - 1; d >= 0; --d) {
       every[d] = plan.transposed ? static_cast<int>(plan.s.stride[d]) : 1;
-      first[d] = index % every[d];
-      index /= every[d];
+      tap[d] = index % plan.reached[d];
+      index /= plan.reached[d];
+      const int64_t place = tap[d] * plan.s.dilation[d] - plan.s.padding[d];
+      first[d] = static_cast<int>((place % every[d] + every[d]) % every[d]);
       const auto left = static_cast<int>(plan.s.out[d]) - first[d];
       count[d] = left > 0 ? (left + every[d] - 1) / every[d] : 0;
       pixels *= count[d];
     }
   }
-};
-
-/// The taps along one dimension that reach the outputs of a class: first, first + step, ...
-struct ConvTaps {
-  int first, step, count;
-
-  template <int D>
-  __device__ ConvTaps(const ConvPlan<D>& plan, const ConvClass<D>& c, int d)
-      : first(0), step(1), count(static_cast<int>(plan.s.kernel[d])) {
-    if (!plan.transposed) return;
-    const int64_t stride = plan.s.stride[d], dilation = plan.s.dilation[d];
-    const int taps = count;
-    while (first < taps && (c.first[d] + plan.s.padding[d] - first * dilation) % stride != 0) {
-      ++first;
-    }
-    while (step * dilation % stride != 0) ++step;
-    count = (taps - first + step - 1) / step;
+  __host__ __device__ int taps(const ConvPlan<D>& plan, int d) const {
+    return (static_cast<int>(plan.s.kernel[d]) - tap[d] + plan.tap_step[d] - 1) / plan.tap_step[d];
   }
 };
 
@@ -261,7 +251,7 @@ __global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T,
   const int slice = blockIdx.x % plan.max_slices, index = blockIdx.x / plan.max_slices;
   const ConvClass<D> c(plan, index);
   int taps[D], within_class = 1;
-  for (int d = 0; d < D; ++d) within_class *= taps[d] = ConvTaps(plan, c, d).count;
+  for (int d = 0; d < D; ++d) within_class *= taps[d] = c.taps(plan, d);
   const auto lines = static_cast<int>(plan.group_in()) * within_class;
   if (threadIdx.x == 0 && slice == 0) packed.slices[index] = (lines + depth - 1) / depth;
   if (slice * depth >= lines) return;
@@ -273,8 +263,7 @@ __global__ void pack_weights(ConvPlan<D> plan, const T* weight, PackedWeights<T,
   int64_t tap = 0, size = 1;  // of the kernel
   int64_t stride = 1;         // of x
   for (int d = D - 1, rest = k % within_class; d >= 0; --d) {
-    const ConvTaps along(plan, c, d);
-    const int64_t at = along.first + along.step * (rest % taps[d]);
+    const int64_t at = c.tap[d] + plan.tap_step[d] * (rest % taps[d]);
     rest /= taps[d];
     tap += at * size;
     size *= s.kernel[d];
@@ -758,21 +747,54 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
   }
 }
 
+/// Stores what sums of nothing make of the outputs that no tap reaches. A thread has some channels
+/// of a pixel.
+template <int channels, int D, class Result>
+__global__ void store_unreached(ConvPlan<D> plan, ResultOrPart<Result> result) {
+  const ConvShape<D>& s = plan.s;
+  const int64_t item = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, area = result.area;
+  if (item >= s.batch * area) return;
+  const int64_t at = item % area;
+  int64_t rest = at;
+  bool reached = true;
+#pragma unroll
+  for (int d = D - 1; d >= 0; --d) {
+    const auto place = static_cast<int>(rest % s.out[d] + s.padding[d]);
+    rest /= s.out[d];
+    const auto dilation = static_cast<int>(s.dilation[d]), stride = static_cast<int>(s.stride[d]);
+    bool any = false;
+    for (int tap = 0; tap < plan.reached[d]; ++tap) any |= (place - tap * dilation) % stride == 0;
+    reached &= any;
+  }
+  if (reached) return;
+  const int64_t first = int64_t{blockIdx.y} * channels;
+  for (int part = 0; part < plan.parts; ++part) {
+    result.of_pixel(part, item / area, at, first, [&](auto results) {
+      for (int64_t c = first; c < first + channels && c < s.out_channels; ++c) {
+        results(0, c);
+        results.advance(1);
+      }
+    });
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Launches
 
 /// The plan for tiles of so many channels of y and slices of so much depth.
 template <int D>
 ConvPlan<D> conv_plan(const ConvShape<D>& s, bool transposed, int tile_channels, int depth) {
-  ConvPlan<D> plan{s, transposed, 1, 0, tile_channels, 0, 0, 0, 1};
+  ConvPlan<D> plan{s, transposed, 1, 0, {}, {}, tile_channels, 0, 0, 0, 1};
   int64_t most_taps = 1, most_pixels = s.batch;  // of a class
   for (int d = 0; d < D; ++d) {
     const int64_t every = transposed ? s.stride[d] : 1;
     int64_t step = 1;
     while (step * s.dilation[d] % every != 0) ++step;
+    plan.tap_step[d] = static_cast<int>(step);
+    plan.reached[d] = static_cast<int>(step < s.kernel[d] ? step : s.kernel[d]);
     most_taps *= (s.kernel[d] + step - 1) / step;
     most_pixels *= s.out[d] > 0 ? (s.out[d] + every - 1) / every : 0;
-    plan.classes *= static_cast<int>(every);
+    plan.classes *= plan.reached[d];
   }
   const auto up = [](int64_t n, int64_t unit) { return static_cast<int>((n + unit - 1) / unit); };
   plan.max_slices = up(plan.group_in() * most_taps, depth);
@@ -830,8 +852,15 @@ void launch_conv_tiles(cudaStream_t stream, const ConvShape<D>& s, bool transpos
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   kernel<<<blocks, Tile::threads, bytes, stream>>>(plan, x, packed, to);
   cudaFreeAsync(memory, stream);
-  if (plan.parts == 1) return;
   constexpr int64_t threads = 256, most_adding = 1 << 20;
+  if (transposed && plan.classes < s.stride.product()) {
+    constexpr int channels = 16;
+    const int64_t pixels = (s.batch * area + threads - 1) / threads;
+    const int64_t across = (s.out_channels + channels - 1) / channels;
+    store_unreached<channels><<<dim3(static_cast<unsigned>(pixels), static_cast<unsigned>(across)),
+                                threads, 0, stream>>>(plan, to);
+  }
+  if (plan.parts == 1) return;
   const int64_t adding = (size + threads - 1) / threads;
   add_conv_parts<<<static_cast<unsigned>(adding < most_adding ? adding : most_adding), threads, 0,
                    stream>>>(to, plan.parts);
