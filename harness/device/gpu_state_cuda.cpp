@@ -18,6 +18,10 @@ using GetNumber = int (*)(Device, unsigned*);
 using GetChosen = int (*)(Device, int, unsigned*);
 using GetBits = int (*)(Device, unsigned long long*);
 using GetProcesses = int (*)(Device, unsigned*, void*);
+struct Memory {
+  unsigned long long total, free, used;
+};
+using GetMemory = int (*)(Device, Memory*);
 constexpr int success = 0, insufficient_size = 7;
 constexpr int clock_sm = 1, clock_memory = 2, temperature_gpu = 0;
 
@@ -57,6 +61,13 @@ class Nvml {
     return reasons;
   }
 
+  Json memory_used() const {
+    Memory memory = {};
+    const auto function = call<GetMemory>("nvmlDeviceGetMemoryInfo");
+    if (function == nullptr || function(device_, &memory) != success) return nullptr;
+    return memory.used;
+  }
+
   Json processes() const {
     unsigned count = 0;
     const auto function = call<GetProcesses>("nvmlDeviceGetComputeRunningProcesses_v3");
@@ -86,7 +97,8 @@ Json gpu_state() {
           {"temperature_c", nvml.number<GetChosen>("nvmlDeviceGetTemperature", 1, temperature_gpu)},
           {"power_w", nvml.number<GetNumber>("nvmlDeviceGetPowerUsage", 1e-3)},
           {"throttle", nvml.throttle_reasons()},
-          {"processes", nvml.processes()}};
+          {"processes", nvml.processes()},
+          {"memory_used_bytes", nvml.memory_used()}};
 }
 
 }  // namespace kb
