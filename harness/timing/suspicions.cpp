@@ -47,7 +47,7 @@ std::optional<Suspicion> shares_work(const UnitTimes& times, double start_second
 // Work of some 0.1 ms on an idle device. What is still running when a runner says that it is done
 // holds up whoever needs the device next, whatever the runner's own clocks say. A thousandth of the
 // unit wins nothing: after half a second of waiting processes need longer to wake up, too.
-bool is_held_up(double seconds, double otherwise, double unit) {
+bool is_held_up(double seconds, double otherwise, double unit = 0) {
   constexpr double slack = 1.1, slack_seconds = 100e-6, slack_of_unit = 1e-3;
   return seconds > slack * otherwise + std::max(slack_seconds, slack_of_unit * unit);
 }
@@ -174,11 +174,10 @@ std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const A
   if (is_inflated(with_candidate.empty, otherwise(&ArmTimes::empty))) {
     return out_of_turn("a unit of the reference without calls", with_candidate.empty, alone.empty);
   }
-  if (is_held_up(with_candidate.ready, otherwise(&ArmTimes::ready), with_candidate.unit)) {
+  if (is_held_up(with_candidate.ready, otherwise(&ArmTimes::ready))) {
     return out_of_turn("getting ready for the reference's unit", with_candidate.ready, alone.ready);
   }
-  if (is_held_up(with_candidate.publishing, otherwise(&ArmTimes::publishing),
-                 with_candidate.unit)) {
+  if (is_held_up(with_candidate.publishing, otherwise(&ArmTimes::publishing))) {
     return out_of_turn("bringing the inputs of a unit", with_candidate.publishing,
                        alone.publishing);
   }

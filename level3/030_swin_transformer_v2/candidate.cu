@@ -12,15 +12,17 @@ using kb::real;
 
 // Where the windows of images of `edge` x `edge` tokens lie; shifted ones go on at the other edge.
 struct Windows {
-  int64_t edge, window, shift;
+  int edge, window, shift;
 
-  __host__ __device__ int64_t tokens() const { return window * window; }
-  __host__ __device__ int64_t of_image() const { return edge / window * (edge / window); }
+  __host__ __device__ int tokens() const { return window * window; }
+  __host__ __device__ int across() const { return edge / window; }
   // The row of a window's token.
   __device__ int64_t operator()(int64_t index, int64_t token) const {
-    const int64_t across = edge / window, sample = index / of_image(), place = index % of_image();
-    const int64_t y = (place / across * window + token / window + shift) % edge;
-    const int64_t x = (place % across * window + token % window + shift) % edge;
+    const int of_image = across() * across(), within = static_cast<int>(token);
+    const int64_t sample = index / of_image;
+    const int place = static_cast<int>(index - sample * of_image);
+    const int y = (place / across() * window + within / window + shift) % edge;
+    const int x = (place % across() * window + within % window + shift) % edge;
     return (sample * edge + y) * edge + x;
   }
 };
@@ -32,17 +34,26 @@ struct Score {
   const real *logit_scale, *bias;  // bias: [relative positions, heads], between 0 and 1
   const real* mask;                // or nullptr
 
-  __device__ float operator()(float cosine, int64_t index, int64_t head, int64_t query,
-                              int64_t key) const {
-    const auto window = static_cast<int>(windows.window), a = static_cast<int>(query),
-               b = static_cast<int>(key);
-    const int64_t tokens = windows.tokens();
-    const int y = a / window - b / window + window - 1, x = a % window - b % window + window - 1;
+  struct OfQuery {
+    int window;
+    int64_t heads;
+    float scale;
+    const real *bias, *mask;  // of the key 0
+    __device__ float operator()(float cosine, int64_t key) const {
+      const int at = static_cast<int>(key), y = at / window, x = at - y * window;
+      const float offset = kb::element(bias, -(y * (2 * window - 1) + x) * heads);
+      const float score = cosine * scale + 16 * offset;
+      return mask == nullptr ? score : score + kb::element(mask, at);
+    }
+  };
+  __device__ OfQuery operator()(int64_t index, int64_t head, int64_t query) const {
+    const int window = windows.window, tokens = windows.tokens();
+    const int at = static_cast<int>(query), y = at / window, x = at - y * window;
+    const int64_t position = int64_t{y + window - 1} * (2 * window - 1) + x + window - 1;
+    const int64_t place = index % (windows.across() * windows.across());
     const float scale = kb::element(logit_scale, head), log_100 = 4.6051702f;
-    const float offset = kb::element(bias, (y * (2 * window - 1) + x) * heads + head);
-    const float score = cosine * expf(scale > log_100 ? log_100 : scale) + 16 * offset;
-    if (mask == nullptr) return score;
-    return score + kb::element(mask, (index % windows.of_image() * tokens + query) * tokens + key);
+    return {window, heads, expf(scale > log_100 ? log_100 : scale), bias + position * heads + head,
+            mask == nullptr ? nullptr : mask + (place * tokens + at) * tokens};
   }
 };
 
@@ -161,7 +172,8 @@ void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, rea
     for (int64_t j = 0; j < s.depths[i]; ++j) {
       const std::string block = stage + "blocks." + std::to_string(j) + ".";
       const int64_t shift = whole || j % 2 == 0 ? 0 : s.window_size / 2;
-      const Windows windows = {edge, whole ? edge : s.window_size, shift};
+      const auto number = [](int64_t n) { return static_cast<int>(n); };
+      const Windows windows = {number(edge), number(whole ? edge : s.window_size), number(shift)};
       net.add(t, net.layer_norm(block + "norm1", attend(net, block, windows, s.num_heads[i], t)));
       const FeatureMap wide = net.linear(block + "mlp.fc1", t, Activation::gelu);
       net.add(t, net.layer_norm(block + "norm2", net.linear(block + "mlp.fc2", wide)));

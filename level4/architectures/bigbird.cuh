@@ -14,8 +14,20 @@ struct Blocks {
   int64_t random;
 };
 
-/// The blocks 1 to count - 2 of all sequences are samples of their own, of `size` queries and 5
-/// times as many keys: the first block, three around the queries, the last.
+/// The first and the last block of a sequence are samples of their own, and so are all in between,
+/// with 5 times as many keys as queries: the first block, three around the queries, the last.
+struct QueriesOfEnds {
+  Blocks b;
+  __device__ int64_t operator()(int64_t sample, int64_t token) const {
+    return (sample / 2 * b.count + sample % 2 * (b.count - 1)) * b.size + token;
+  }
+};
+struct KeysOfEnds {
+  Blocks b;
+  __device__ int64_t operator()(int64_t sample, int64_t key) const {
+    return sample / 2 * b.count * b.size + key;
+  }
+};
 struct QueriesOfBlocks {
   Blocks b;
   __device__ int64_t operator()(int64_t sample, int64_t token) const {
@@ -23,13 +35,18 @@ struct QueriesOfBlocks {
     return (sequence * b.count + 1 + sample % inner) * b.size + token;
   }
 };
+/// The block of a key of the blocks around `middle`.
+__device__ inline int block_of_key(int middle, int part, int count) {
+  return part == 0 ? 0 : part == 4 ? count - 1 : middle + part - 2;
+}
 struct KeysOfBlocks {
   Blocks b;
   __device__ int64_t operator()(int64_t sample, int64_t key) const {
-    const int64_t sequence = sample / (b.count - 2), middle = 1 + sample % (b.count - 2);
-    const int64_t part = key / b.size;
-    const int64_t block = part == 0 ? 0 : part == 4 ? b.count - 1 : middle + part - 2;
-    return (sequence * b.count + block) * b.size + key % b.size;
+    const int64_t sequence = sample / (b.count - 2);
+    const int middle = 1 + static_cast<int>(sample - sequence * (b.count - 2));
+    const int size = static_cast<int>(b.size), part = static_cast<int>(key) / size;
+    const int block = block_of_key(middle, part, static_cast<int>(b.count));
+    return (sequence * b.count + block) * b.size + static_cast<int>(key) - part * size;
   }
 };
 
@@ -37,16 +54,26 @@ struct KeysOfBlocks {
 struct ScoreOfBlocks {
   Blocks b;
   float factor;
-  __device__ float operator()(float v, int64_t sample, int64_t, int64_t, int64_t key) const {
-    const int size = static_cast<int>(b.size), at = static_cast<int>(key), part = at / size;
-    const auto count = static_cast<int>(b.count), random = static_cast<int>(b.random);
-    const int middle = 1 + static_cast<int>(sample % (count - 2));
-    const int block = part == 0 ? 0 : part == 4 ? count - 1 : middle + part - 2;
-    // At both ends of the sequence one of the three blocks is the first, or the last, itself.
-    const int times = part == 0 ? random + (middle != 1) : part == 4 ? middle != count - 2 : 1;
-    if (block * b.size + at % size >= b.given || times == 0) return -INFINITY;
-    const float score = __fmul_rn(v, factor);
-    return times == 1 ? score : score + logf(static_cast<float>(times));
+  struct OfQuery {
+    int size, count, random, given, middle;
+    float factor;
+    __device__ float operator()(float v, int64_t key) const {
+      const int at = static_cast<int>(key), part = at / size;
+      // At both ends of the sequence one of the three blocks is the first, or the last, itself.
+      const int times = part == 0 ? random + (middle != 1) : part == 4 ? middle != count - 2 : 1;
+      const int token = block_of_key(middle, part, count) * size + at - part * size;
+      if (token >= given || times == 0) return -INFINITY;
+      const float score = __fmul_rn(v, factor);
+      return times == 1 ? score : score + logf(static_cast<float>(times));
+    }
+  };
+  __device__ OfQuery operator()(int64_t sample, int64_t, int64_t) const {
+    return {static_cast<int>(b.size),
+            static_cast<int>(b.count),
+            static_cast<int>(b.random),
+            static_cast<int>(b.given),
+            1 + static_cast<int>(sample % (b.count - 2)),
+            factor};
   }
 };
 
@@ -59,12 +86,9 @@ inline FeatureMap attend_in_blocks(const Network& net, const Blocks& b, int64_t 
   const kb::AttentionShape ends = {heads, b.size, b.given, size, width, width},
                            inner = {heads, b.size, 5 * b.size, size, width, width};
   const real *const queries = q.data, *const keys = k.data, *const values = v.data;
-  for (const int64_t first : {int64_t{0}, (tokens - b.size) * width}) {
-    kb::launch_any_attention<kb::AttentionRows::softmax>(
-        net.stream(), samples, ends, kb::RowsInOrder{tokens}, kb::RowsInOrder{tokens},
-        kb::ScaledScore{ends.factor()}, kb::SeesAll{}, queries + first, keys, values,
-        y.data + first);
-  }
+  kb::launch_any_attention<kb::AttentionRows::softmax>(
+      net.stream(), samples * 2, ends, QueriesOfEnds{b}, KeysOfEnds{b},
+      kb::ScaledScore{ends.factor()}, kb::SeesAll{}, queries, keys, values, y.data);
   kb::launch_any_attention<kb::AttentionRows::softmax>(
       net.stream(), samples * (b.count - 2), inner, QueriesOfBlocks{b}, KeysOfBlocks{b},
       ScoreOfBlocks{b, inner.factor()}, kb::SeesAll{}, queries, keys, values, y.data);

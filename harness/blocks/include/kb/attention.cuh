@@ -31,6 +31,7 @@ struct KeyRange {
 };
 
 /// Which keys query i sees: any functor (int64_t query, int64_t keys) -> KeyRange, such as these.
+/// Neither end of the ranges goes back from a query to the next.
 struct SeesAll {
   __device__ KeyRange operator()(int64_t, int64_t keys) const { return {0, keys}; }
 };
@@ -72,15 +73,17 @@ struct RowsInOrder {
   }
 };
 
-/// What becomes of a product of a query and a key before softmax: any functor (float product,
-/// int64_t sample, int64_t head, int64_t query, int64_t key) -> float, such as this. It rounds what
-/// it multiplies: fused with the subtraction of the greatest score, the product of large scores
-/// would be off by more than exp() bears.
+/// What becomes of products of a query and keys before softmax: any functor (int64_t sample,
+/// int64_t head, int64_t query) -> functor (float product, int64_t key) -> float, such as this. It
+/// rounds what it multiplies: fused with the subtraction of the greatest score, the product of
+/// large scores would be off by more than exp() bears.
 struct ScaledScore {
   float factor;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t, int64_t) const {
-    return __fmul_rn(v, factor);
-  }
+  struct OfQuery {
+    float factor;
+    __device__ float operator()(float v, int64_t) const { return __fmul_rn(v, factor); }
+  };
+  __device__ OfQuery operator()(int64_t, int64_t, int64_t) const { return {factor}; }
 };
 
 /// Starts to copy rows of a head as floats to shared memory. What does not exist is zero.
@@ -90,35 +93,51 @@ template <class Tile, class T, class RowOf>
 __device__ void copy_rows(float* to, const T* x, int64_t stride, int64_t count, int64_t size,
                           RowOf row_of) {
   static_assert(Tile::queries == Tile::keys, "tiles of queries and of keys are alike");
-  constexpr int groups = Tile::size / 4;
+  constexpr int groups = Tile::size / 4, abreast = Tile::threads / groups;  // rows at a time
+  const int column = static_cast<int>(threadIdx.x) % groups * 4;
+  const int first = static_cast<int>(threadIdx.x) / groups;
+  if (first >= abreast) return;
+  const auto up_to = [](int64_t n, int most) {
+    return n < 0 ? 0 : n < most ? static_cast<int>(n) : most;
+  };
+  const int exist = up_to(size - column, 4), rows = exist > 0 ? up_to(count, Tile::keys) : 0;
   const bool in_groups = reinterpret_cast<uintptr_t>(x) % (4 * sizeof(T)) == 0 && stride % 4 == 0;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < Tile::keys * groups; i += Tile::threads) {
-    const int row = i / groups, at = i % groups * 4;
-    const int64_t left = row < count ? size - at : 0;
-    const int exist = left < 0 ? 0 : left < 4 ? static_cast<int>(left) : 4;
-    const T* const source = exist > 0 ? x + row_of(row) * stride + at : x;
-    float* const place = to + row * Tile::stride + at;
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (in_groups) {
-        copy_chunk(place, Source<T>{source, exist});
-      } else {
+  const T* const from = exist > 0 ? x + column : x;
+  const auto for_each_row = [&](auto copy) {
+    // Asynchronous copies do not wait for one another; loads of halves would.
+#pragma unroll(sizeof(T) == sizeof(float) ? 1 : 4)
+    for (int row = first; row < Tile::keys; row += abreast) {
+      const T* const source = row < rows ? from + row_of(row) * stride : from;
+      copy(to + row * Tile::stride + column, source, row < rows ? exist : 0);
+    }
+  };
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (in_groups) {
+      for_each_row([](float* place, const T* source, int elements) {
+        copy_async<16>(place, source, elements * static_cast<int>(sizeof(T)));
+      });
+    } else {
+      for_each_row([&](float* place, const T* source, int elements) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          copy_element(place + e, Source<T>{e < exist ? source + e : x, exist - e});
+          copy_element(place + e, Source<T>{e < elements ? source + e : x, elements - e});
         }
-      }
-    } else {
+      });
+    }
+  } else {
+    for_each_row([&](float* place, const T* source, int elements) {
       Vector<T, 4> values;
-      if (in_groups && exist == 4) {
+      if (in_groups && elements == 4) {
         values = *reinterpret_cast<const Vector<T, 4>*>(source);
       } else {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) values.at[e] = e < exist ? source[e] : static_cast<T>(0.f);
+        for (int e = 0; e < 4; ++e) values.at[e] = e < elements ? source[e] : static_cast<T>(0.f);
       }
+      Vector<float, 4> floats;
 #pragma unroll
-      for (int e = 0; e < 4; ++e) place[e] = element(values, e);
-    }
+      for (int e = 0; e < 4; ++e) floats.at[e] = element(values, e);
+      *reinterpret_cast<Vector<float, 4>*>(place) = floats;
+    });
   }
 }
 
@@ -354,18 +373,17 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
   const int own = threadIdx.x / 32 * 16, row = own + threadIdx.x % 32 / 4;
   const bool busy = own < count;  // the same for all lanes of a warp
 
-  KeyRange all = sees(first_query, s.keys);
-  for (int i = 1; i < Tile::queries && i < count; ++i) {
-    const KeyRange one = sees(first_query + i, s.keys);
-    if (one.first < all.first) all.first = one.first;
-    if (one.end > all.end) all.end = one.end;
-  }
+  const int64_t last_query = first_query + (count < Tile::queries ? count : Tile::queries) - 1;
+  const KeyRange all = {sees(first_query, s.keys).first, sees(last_query, s.keys).end};
   AttendedRows rows;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const bool exists = row + 8 * r < count;
     rows.seen[r] = exists ? sees(first_query + row + 8 * r, s.keys) : KeyRange{0, 0};
   }
+
+  const decltype(score(0, 0, 0)) score_of[2] = {score(sample, head, first_query + row),
+                                                score(sample, head, first_query + row + 8)};
 
   const int64_t first_tile = all.first / Tile::keys, end_tile = (all.end - 1) / Tile::keys + 1;
   const auto copy_keys = [&](int64_t tile, int64_t at) {
@@ -409,7 +427,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
     if (busy) {
       const int64_t first = tile * Tile::keys;
       weigh<Tile, kind>(scores, results, rows, first, [&](float product, int r, int key) {
-        return score(product, sample, head, first_query + row + 8 * r, first + key);
+        return score_of[r](product, first + key);
       });
     }
     __pipeline_wait_prior(1);  // not for the next keys
@@ -480,6 +498,8 @@ void launch_any_attention(cudaStream_t stream, int64_t samples, const AttentionS
     launch(AttentionTile<64, 64, 3>{});
   } else if (s.size <= 64) {
     launch(AttentionTile<64, 64, 3>{});
+  } else if (s.size <= 96) {
+    launch(AttentionTile<96, 64, 2>{});
   } else {
     launch(AttentionTile<128, 64, 2>{});
   }

@@ -203,8 +203,9 @@ struct ConvClass {
       every[d] = plan.transposed ? static_cast<int>(plan.s.stride[d]) : 1;
       tap[d] = index % plan.reached[d];
       index /= plan.reached[d];
-      const int64_t place = tap[d] * plan.s.dilation[d] - plan.s.padding[d];
-      first[d] = static_cast<int>((place % every[d] + every[d]) % every[d]);
+      const auto dilation = static_cast<int>(plan.s.dilation[d]);
+      const int place = (tap[d] * dilation - static_cast<int>(plan.s.padding[d])) % every[d];
+      first[d] = place < 0 ? place + every[d] : place;
       const auto left = static_cast<int>(plan.s.out[d]) - first[d];
       count[d] = left > 0 ? (left + every[d] - 1) / every[d] : 0;
       pixels *= count[d];

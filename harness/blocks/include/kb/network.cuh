@@ -174,37 +174,38 @@ __global__ void normalise_planes(const T* x, int64_t samples, int64_t channels, 
   }
 }
 
-/// The same for small planes, in one pass over memory: block i has channel i of all samples, whose
-/// values come from a cache the second and the third time.
+/// The same for small planes, in one pass over memory: block i has channel i of all samples, each
+/// thread some of its values.
+constexpr int values_of_thread = 8;
 template <class T>
 __global__ void normalise_channels(const T* x, int64_t samples, int64_t channels, int64_t area,
                                    int64_t x_stride, Normalise<T> how, T* y, int64_t y_stride) {
   const int64_t channel = blockIdx.x;
-  x += channel * area;
-  y += channel * area;
   const auto plane = static_cast<int>(area), count = static_cast<int>(samples * area);
-  const auto step = static_cast<int>(blockDim.x);
-  const auto sum_of = [&](auto f) {
-    float sum = 0;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < count; i += step) {
-      sum += f(element(x, i / plane * x_stride + i % plane));
+  float values[values_of_thread], residuals[values_of_thread] = {};
+  const auto for_each = [&](auto f) {
+#pragma unroll
+    for (int j = 0; j < values_of_thread; ++j) {
+      const int i = static_cast<int>(threadIdx.x + j * blockDim.x);
+      if (i < count) f(j, int64_t{i / plane}, channel * area + i % plane);
     }
-    return combine(Block{}, sum, Sum{});
   };
-  const float number = static_cast<float>(count), mean = sum_of(Same{}) / number;
-  const float variance = sum_of([=](float v) { return (v - mean) * (v - mean); }) / number;
+  for_each([&](int j, int64_t sample, int64_t at) {
+    values[j] = element(x, sample * x_stride + at);
+    if (how.residual != nullptr)
+      residuals[j] = element(how.residual, sample * channels * area + at);
+  });
+  float sum = 0, squares = 0;
+  for_each([&](int j, int64_t, int64_t) { sum += values[j]; });
+  const float mean = combine(Block{}, sum, Sum{}) / static_cast<float>(count);
+  for_each([&](int j, int64_t, int64_t) { squares += (values[j] - mean) * (values[j] - mean); });
+  const float variance = combine(Block{}, squares, Sum{}) / static_cast<float>(count);
   const float scale = element(how.weight, channel) / sqrtf(variance + how.eps);
   const float offset = element(how.bias, channel);
-#pragma unroll 4
-  for (int i = threadIdx.x; i < count; i += step) {
-    const int64_t sample = i / plane, at = i % plane;
-    float v = (element(x, sample * x_stride + at) - mean) * scale + offset;
-    if (how.residual != nullptr) {
-      v += element(how.residual, (sample * channels + channel) * area + at);
-    }
+  for_each([&](int j, int64_t sample, int64_t at) {
+    const float v = (values[j] - mean) * scale + offset + residuals[j];
     y[sample * y_stride + at] = static_cast<T>(activate(how.activation, v));
-  }
+  });
 }
 
 /// Block i writes the mean of plane i.
@@ -357,9 +358,10 @@ class NetworkOf {
     if (x.size() <= 0) return;
     const Normalise<T> how = {weight(name + ".weight"), weight(name + ".bias"), residual.data, eps,
                               activation};
-    constexpr int64_t small = 8192;  // values of a channel
-    if (x.samples * x.area() <= small) {
-      normalise_channels<<<static_cast<unsigned>(x.channels), 256, 0, stream_>>>(
+    if (x.samples * x.area() <= 1024 * values_of_thread) {
+      const int64_t wanted = (x.samples * x.area() / values_of_thread + 32) / 32 * 32;
+      normalise_channels<<<static_cast<unsigned>(x.channels),
+                           static_cast<unsigned>(wanted < 1024 ? wanted : 1024), 0, stream_>>>(
           static_cast<const T*>(x.data), x.samples, x.channels, x.area(), x.sample_stride, how,
           y.data, y.sample_stride);
       return;
