@@ -15,37 +15,16 @@
 #include <cstdlib>
 #include <vector>
 
+#include "device_memory.cuh"
+
 namespace {
 
 using Shape = kb::ConvShape<2>;
 
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 void check(cudnnStatus_t status, const char* what) {
   if (status == CUDNN_STATUS_SUCCESS) return;
   std::printf("%s: %s\n", what, cudnnGetErrorString(status));
   std::exit(1);
-}
-
-struct Memory {
-  float* data = nullptr;
-  explicit Memory(int64_t n) { check(cudaMalloc(&data, n * sizeof(float)), "cudaMalloc"); }
-  ~Memory() { cudaFree(data); }
-  Memory(const Memory&) = delete;
-};
-
-/// Even numbers between -1 and 1.
-__global__ void fill(float* x, int64_t n, unsigned seed) {
-  const int64_t step = int64_t{gridDim.x} * blockDim.x;
-  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
-    uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15ull + seed;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
-    x[i] = static_cast<float>(mixed >> 40) / (1 << 23) - 1;
-  }
 }
 
 /// cuDNN's convolution, with the algorithm that it proposes for fp32 without TF32.
@@ -147,8 +126,8 @@ bool measure(const char* name, const Shape& s) {
   const int64_t weight_size = s.out_channels * s.in_channels / s.groups * s.kernel.product();
   const int64_t y_size = s.batch * s.out_channels * s.out.product();
   Memory x(x_size), weight(weight_size), y(y_size), expected(y_size);
-  fill<<<1024, 256>>>(x.data, x_size, 1);
-  fill<<<1024, 256>>>(weight.data, weight_size, 2);
+  fill<<<1024, 256>>>(x.data, x_size, 1, 1);
+  fill<<<1024, 256>>>(weight.data, weight_size, 1, 2);
   Library library(s);
   const float theirs = milliseconds([&] { library.launch(x.data, weight.data, expected.data); });
   const kb::StorePixels<float, kb::AsIs> store{y.data, s.out_channels, s.out.product(), {}};
