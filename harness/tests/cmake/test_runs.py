@@ -19,9 +19,11 @@ def refused(tree: Tree, *messages: str, run: str = "m") -> None:
         assert message in error_of(done)
     manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
     assert {c["run"] for c in manifest["candidates"]} == {"seed", "another"}
+    assert [f.name for f in (tree.root / "build/cpu/refused").iterdir()] == [f"{run}.txt"]
     said = (tree.root / f"build/cpu/refused/{run}.txt").read_text()
     assert all(message in said for message in messages)
-    ctest = tree.run(["ctest", "--test-dir", "build/cpu", "-R", rf"^{run}\.", "-V"])
+    assert said.endswith("\n") and "NOTFOUND" not in said
+    ctest = tree.run(["ctest", "--test-dir", "build/cpu", "-R", rf"^{re.escape(run)}\.", "-V"])
     assert ctest.returncode != 0
     assert messages[0] in " ".join(re.sub("(?m)^[0-9]+: ", "", ctest.stdout).split())
 
@@ -58,14 +60,44 @@ def refused(tree: Tree, *messages: str, run: str = "m") -> None:
 )
 def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: str) -> None:
     tree.add(path)
-    refused(tree, message, run=re.sub("[^A-Za-z0-9_-]", "_", re.split("[/;]", path)[0]))
+    named = path.partition("/")[0]
+    run = re.sub("[^A-Za-z0-9_-]", "+", named)
+    refused(tree, message, run=run if run == "m" or run != named else f"{run}+")
 
 
 def test_all_mistakes_are_told_at_once(tree: Tree) -> None:
-    for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu", "my.model/" + RELU):
+    for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu"):
         tree.add(path)
-    refused(tree, "matches no task of level 1", "matches no task of level 4")
-    refused(tree, "'my.model' is no name", run="my_model")
+    tree.add("m/run.json", '{"samples_are": "draws", "library": "cutlass", "headers": ["thrust"]}')
+    words = ("samples_are 'draws'", "the library 'cutlass'", "the headers 'thrust'")
+    refused(tree, "matches no task of level 1", "matches no task of level 4", *words)
+    assert (tree.root / "build/cpu/refused/m.txt").read_text().count("\n") == 5
+
+
+@pytest.mark.parametrize(
+    "odd", ["walk odd", "walk.odd", "walk_odd;a", "a;walk_odd", "walk_odd;a;b"]
+)
+def test_an_odd_name_harms_no_other_run(tree: Tree, odd: str) -> None:
+    """Not even the one that is called like it, or like a part of it."""
+    for run in ("walk_odd", "a"):
+        tree.add(f"{run}/{RELU}")
+    tree.add(f"{odd}/{RELU}")
+    done = tree.configure()
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
+    assert {c["run"] for c in manifest["candidates"]} == {"seed", "walk_odd", "a"}
+    (refusal,) = (tree.root / "build/cpu/refused").iterdir()
+    assert refusal.stem == re.sub("[^a-z_]", "+", odd)
+    assert f"candidates/{odd.replace(';', '?')}/{RELU}" in refusal.read_text()
+    assert "letters, digits" in error_of(done)
+
+
+def test_a_folder_of_a_taken_name_harms_no_shipped_kernel(tree: Tree) -> None:
+    """What stops the folder is no test or target of the run seed."""
+    tree.add("seed/" + RELU)
+    assert tree.configure().returncode == 0
+    listed = tree.run(["ctest", "--test-dir", "build/cpu", "-N"]).stdout
+    assert "seed.files" not in listed and "seed+.files" in listed
 
 
 def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
@@ -92,7 +124,7 @@ def test_links_are_refused(tree: Tree, linked: str) -> None:
     refused(tree, f"candidates/{linked} is a symbolic link.", "put a copy in its place")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '"model"', "{'model': 1}"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "[1]", '"model"', "{'model': 1}"])
 def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     tree.add("m/" + RELU)
     tree.add("m/run.json", text)
