@@ -249,6 +249,7 @@ def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
             f"modules/{folder}/{level}.{slug}.so",
             f"CMakeFiles/{run}.{level}.{slug}.dir/x.cu.o.build.json",
             *(f"results/{folder}/{level}/{slug}.{x}" for x in ("json", "bench.json", "test.log")),
+            *(f"reports/feedback/{folder}/{level}/{slug}.{x}" for x in ("json", "md")),
         ]
 
     going = [
@@ -260,12 +261,15 @@ def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
         *of("m.s1", "level3", "001_leaving", "m/s1"),
         *of("n", "level1", "019_relu", "n"),
         "runs/n/index.html",
+        "reports/kernelbench/runs/n_level1/analysis.json",
     ]
     staying = [
         "bin/level1.023_softmax.test",
         "lib/tasks/level1.019_relu.so",
         "CMakeFiles/level1.019_relu.dir/y.o",
         "runs/m/index.html",
+        "reports/kernelbench/runs/m_level1/analysis.json",
+        "reports/kernelbench/runs/seed_level1/analysis.json",
         "modules/adversaries/x/level1.019_relu.so",
         *of("seed", "level1", "019_relu", "seed"),
         *of("m.s1", "level1", "019_relu", "m/s1"),
@@ -288,7 +292,7 @@ def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
     assert done.returncode == 0, done.stderr
     assert not [name for name in going if (build / name).exists()]
     assert [name for name in staying if (build / name).exists()] == staying
-    assert not (build / "modules/n").exists() and not (build / "results/n").exists()
+    assert not [x for x in ("modules", "results", "reports/feedback") if (build / x / "n").exists()]
 
 
 def test_tasks_can_be_chosen(tree: Tree) -> None:
