@@ -34,6 +34,13 @@ def test_every_kernel_of_the_page_is_in_the_repository():
         assert f"level1/{task}" in COMMANDS.split("examples=")[0], f"{task} is not configured"
 
 
+def test_every_kernel_that_is_judged_alone_is_of_a_chosen_task():
+    chosen = re.search(r'-DKB_TASKS="([^"]+)"', COMMANDS)[1].replace(" ", "").split(";")
+    lines = re.findall(r"^.*\btools/judge .*$", COMMANDS, re.MULTILINE)
+    found = {task for line in lines for task in re.findall(r"\blevel\d/\d{3}_\w+", line)}
+    assert found and found <= set(chosen)
+
+
 def test_the_tables_of_the_page_are_what_is_printed(tmp_path, capsys):
     """With the verdicts that the judge gives these kernels (see candidates/examples/README.md)."""
     build = BuildDir(
