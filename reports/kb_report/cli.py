@@ -517,8 +517,8 @@ def write_kernelbench(suite: Suite, out: Path) -> int:
     files = 0
     hardware = next(iter(sorted(suite.machines)), "unknown").split(" | ")[0]
     for run in suite.runs():
-        for level, tasks in suite.levels.items():
-            records = suite.of(run, level)
+        for level in suite.levels:
+            tasks, records = suite.tasks_of(run, level), suite.of(run, level)
             if not records:
                 continue
             there = out / "runs" / f"{run}_level{level}"
@@ -577,7 +577,7 @@ def publish(suite: Suite, out: Path) -> int:
 
     _print(tables.text(doc))
     sys.stdout.flush()  # before what goes to standard error
-    for note in suite.notes:
+    for note in doc["notes"]:
         print(f"\nnote: {model.one_line(note, 400)}")
     _tell(suite.problems)
     if os.environ.get("DASHBOARD_TEST_FROM_CTEST"):

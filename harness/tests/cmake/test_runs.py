@@ -100,6 +100,38 @@ def test_a_folder_of_a_taken_name_harms_no_shipped_kernel(tree: Tree) -> None:
     assert "seed.files" not in listed and "seed+.files" in listed
 
 
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ("[]", "tasks must be a list such as"),
+        ('"level1/019_relu"', "tasks must be a list such as"),
+        ("null", "tasks must be a list such as"),
+        ('["level1/020_gelu"]', "chooses the tasks 'level1/020_gelu', but no task has such a name"),
+        ('["019_relu"]', "'019_relu', but no task has such a name: name tasks as level1/019_relu"),
+        ('["level1/*", "level[2]/*"]', "chooses the tasks 'level[2]/*'"),
+        ("[1]", "chooses the tasks '1'"),
+        ('["level2/*"]', "m/level1/019_relu.cu is of no task that candidates/m/run.json"),
+    ],
+)
+def test_a_wrong_choice_of_tasks_is_refused(tree: Tree, tasks: str, message: str) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", f'{{"tasks": {tasks}}}')
+    refused(tree, message)
+
+
+def test_a_run_chooses_tasks(tree: Tree) -> None:
+    """By names or globs; one that this build folder leaves out is no mistake."""
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", '{"tasks": ["level1/0?9*", "level2/066_matmul_dropout_softmax"]}')
+    for options in ((), ("-DKB_TASKS=level1/*",)):
+        done = tree.configure(*options, build="chosen")
+        assert done.returncode == 0, done.stderr
+        assert not (tree.root / "build/chosen/refused").exists()
+        manifest = json.loads((tree.root / "build/chosen/manifest.json").read_text())
+        assert {c["run"] for c in manifest["candidates"]} == {"seed", "m"}
+        assert manifest["runs"]["m"]["tasks"][0] == "level1/0?9*"
+
+
 def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
     """The sentence stays on the screen."""
     tree.add("m/level1/nothing_like_it.cu")
