@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
+import io
 import json
 import math
 import random
@@ -12,11 +14,15 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from kb_report import metrics, write
+from kb_report import metrics, schema, write
+from kb_report.cli import main
 
-FACTS = json.loads(
-    (Path(__file__).resolve().parent.parent / "kb_report/data/tasks.json").read_text()
-)
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+FACTS = read_json(Path(__file__).resolve().parent.parent / "kb_report/data/tasks.json")
 HARNESS = hashlib.sha256(b"harness").hexdigest()
 
 KERNEL = """// {title}: one thread per element, grid-stride loop.
@@ -83,12 +89,6 @@ def capability_digits(gpu: dict[str, Any] | None) -> str:
     return gpu["capability"].replace(".", "") if gpu else "90"
 
 
-def details(page: Path) -> dict[str, str]:
-    """The sections of all candidates that a page carries, by name."""
-    packed = re.search(r'id="details">([^<]+)<', page.read_text()).group(1)
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
-
-
 def tasks_of(level: int, count: int | None = None) -> list[str]:
     return [f["task"] for f in FACTS if f["level"] == level][:count]
 
@@ -125,9 +125,31 @@ class BuildDir:
             "memory_bytes": 128 << 30,
         }  # fmt: skip
         self.preset = root.name
+        self.env: dict[str, Any] = {}  # what env.json is to say besides
+        self.manifest: dict[str, Any] = {}  # and manifest.json
+
+    def __str__(self) -> str:
+        return str(self.root)
 
     def path(self, relative: str) -> Path:
         return self.root / relative
+
+    def text(self, name: str = "index.html") -> str:
+        """A file of the report."""
+        return self.path(f"reports/{name}").read_text()
+
+    def rows(self, name: str = "results.csv") -> list[dict[str, str]]:
+        """A table of the report."""
+        return list(csv.DictReader(io.StringIO(self.text(name))))
+
+    def feedback(self, entry: dict[str, Any]) -> str:
+        """What the report tells a generator about a candidate without samples."""
+        return self.text(f"feedback/{entry['run']}/level{entry['level']}/{entry['task']}.md")
+
+    def details(self, entry: dict[str, Any]) -> str:
+        """The section of a candidate on the page."""
+        packed = re.search(r'id="details">([^<]+)<', self.text()).group(1)
+        return json.loads(zlib.decompress(base64.b64decode(packed)))[entry["name"]]
 
     def write(self, relative: str, value: Any) -> Path:
         path = self.path(relative)
@@ -162,6 +184,53 @@ class BuildDir:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return entry
+
+    def judged(
+        self,
+        task: str | int,
+        verdict: str | None = "pass",
+        speedup: float | None = None,
+        changes: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Add a candidate with its result; a number is that of a task of level 1.
+
+        changes: see change(); options: those of add() and result().
+        """
+        name = self.levels[1][task] if isinstance(task, int) else task
+        of_add = {k: options.pop(k) for k in ("level", "run", "sample", "source") if k in options}
+        entry = self.add(name, **of_add)
+        self.result(entry, verdict, speedup, **options)
+        self.change(entry, changes or {})
+        return entry
+
+    def fill(self, values: dict[int, Any], half: float = 0.02, **options: Any) -> BuildDir:
+        """Add candidates of level 1: number of the task -> speed-up, verdict or None (no result)."""
+        for i, value in values.items():
+            if value is None:
+                self.add(self.levels[1][i], **options)
+            elif isinstance(value, str):
+                self.judged(i, value, **options)
+            else:
+                self.judged(i, "pass", value, half=half, **options)
+        return self
+
+    def read(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """The result of a candidate."""
+        return read_json(self.path(entry["result"]))
+
+    def change(self, entry: dict[str, Any], changes: dict[str, Any]) -> None:
+        """Change members of a result: path with dots -> value; objects get further members."""
+        result = self.read(entry)
+        for path, value in changes.items():
+            *steps, name = (int(s) if s.isdecimal() else s for s in path.split("."))
+            node = result
+            for step in steps:
+                node = node[step]
+            old = node[name] if isinstance(node, list) else node.get(name)
+            both = isinstance(value, dict) and isinstance(old, dict)
+            node[name] = old | value if both else value
+        self.write(entry["result"], result)
 
     def library(self, task: str, level: int) -> Path:
         return self.write(f"lib/tasks/level{level}.{task}.so", f"library of {task}")
@@ -324,7 +393,8 @@ class BuildDir:
                 "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
                 "candidates": self.candidates,
                 "runs": self.runs,
-            },
+            }
+            | self.manifest,
         )
         self.write(
             "env.json",
@@ -337,9 +407,18 @@ class BuildDir:
                 "torch": "2.11.0",
                 "host": self.host,
                 "gpu": self.gpu,
-            },
+            }
+            | self.env,
         )
         return self.root
+
+    def report(self, *arguments: object, status: int = 0) -> dict[str, Any]:
+        """Finish it and roll it up: what results.json says then."""
+        command = ["rollup", "--build-dir", self.finish(), *arguments]
+        assert main([str(a) for a in command]) == status
+        doc = read_json(self.path("reports/results.json"))
+        assert schema.check(doc, "results") == []
+        return doc
 
 
 def full_suite(

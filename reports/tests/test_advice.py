@@ -107,13 +107,12 @@ def test_advice_is_in_feedback_and_on_the_page(tmp_path):
     value = build.result(entry, "compile_error", evidence=f"it does not compile: {message.strip()}")
     value["build"]["diagnostics"] = message * 2
     build.write(entry["result"], value)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    build.report()
     folder = build.root / "reports/feedback/m/level1"
     text = (folder / "019_relu.md").read_text()
     assert "- Line 2 is a Markdown fence" in text
     assert text.count("Sure") == 1 and "candidates/" not in text, "once, and relative"
-    assert "Markdown" in json.loads((folder / "019_relu.json").read_text())["advice"][0]
+    assert "Markdown" in read_json(folder / "019_relu.json")["advice"][0]
     assert "Markdown" in details(build.root / "reports/index.html")[entry["name"]]
 
 

@@ -32,7 +32,7 @@ def test_nothing_timed_has_no_table():
 def test_only_gpu_times_are_summed_up(tmp_path, backend, shown):
     build = BuildDir(tmp_path, backend=backend, levels={1: tasks_of(1, 2)})
     for task in build.levels[1]:
-        build.result(build.add(task), "pass", 2.0)
+        build.judged(task, "pass", 2.0)
     build.finish()
     text = write.summary_md(rollup.document(load.load_build_dir(build.root)))
     assert ("| compile | 1.31 | 1.31 | 3 |" in text) == shown

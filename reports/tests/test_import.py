@@ -357,7 +357,7 @@ def imported(suite, form, source, name="m"):
 
 
 def record(suite, name="m"):
-    return json.loads((suite / "candidates" / name / "import.json").read_text())
+    return read_json(suite / "candidates" / name / "import.json")
 
 
 def test_a_run_folder_of_kernelbench(suite, tmp_path, capsys):
@@ -382,7 +382,7 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, capsys):
         "candidates/m: 2 kernels; import.json names every source\n"
     )
     run = suite / "candidates/m"
-    assert json.loads((run / "run.json").read_text()) == {
+    assert read_json(run / "run.json") == {
         "imported": "kernelbench", "headers": ["torch"]
     }  # fmt: skip
     files = sorted(p.relative_to(run).as_posix() for p in run.rglob("*.cu"))

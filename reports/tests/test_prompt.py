@@ -182,7 +182,7 @@ def test_bad_facts_are_told(tmp_path, capsys, content, word):
 
 
 def test_facts_fit_their_schema(tmp_path):
-    assert schema.check(json.loads(facts(tmp_path).read_text()), "facts") == []
+    assert schema.check(read_json(facts(tmp_path)), "facts") == []
 
 
 def test_refine_quotes_kernel_evidence_and_profile(tmp_path, capsys):
@@ -213,7 +213,7 @@ def test_text_of_a_candidate_stays_in_code_blocks(tmp_path, capsys):
 def test_the_last_turn_is_refined_and_samples_must_be_named(tmp_path, capsys):
     build = BuildDir(tmp_path / "h200", levels={1: ["019_relu"]})
     for sample in ("t2", "t10"):
-        build.result(build.add("019_relu", run="m", sample=sample), "pass", 2.0)
+        build.judged("019_relu", "pass", 2.0, run="m", sample=sample)
     build.finish()
     args = (RELU, "--style", "refine", "--format", "jsonl", "--results")
     refused(capsys, "#m/t10", *args, build.root)
@@ -223,7 +223,7 @@ def test_the_last_turn_is_refined_and_samples_must_be_named(tmp_path, capsys):
     build.finish()
     row = json.loads(shown(capsys, *args, build.root))
     assert row["last"] == "m.t10.level1.019_relu" and row["library"] == "cublas"
-    build.result(build.add("019_relu", run="other"), "pass", 2.0)
+    build.judged("019_relu", "pass", 2.0, run="other")
     build.finish()
     refused(capsys, "m, other", *args, build.root)
 

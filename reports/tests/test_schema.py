@@ -27,13 +27,13 @@ def documents(tmp_path_factory):
     """Valid documents of each kind."""
     build = full_suite(tmp_path_factory.mktemp("b") / "h200", ("seed", "mymodel"))
     build.finish()
-    results = [json.loads(p.read_text()) for p in build.path("results").rglob("*.json")]
+    results = [read_json(p) for p in build.path("results").rglob("*.json")]
     return {
-        "manifest": [json.loads(build.path("manifest.json").read_text())],
-        "env": [json.loads(build.path("env.json").read_text())],
+        "manifest": [read_json(build.path("manifest.json"))],
+        "env": [read_json(build.path("env.json"))],
         "result": results,
         "results": [json.loads(json.dumps(rollup.document(load_build_dir(build.root))))],
-        "validity": [json.loads(p.read_text()) for p in build.path("validity").glob("*.json")],
+        "validity": [read_json(p) for p in build.path("validity").glob("*.json")],
         "measurement": [MEASUREMENT],
     }
 

@@ -101,7 +101,7 @@ def test_command_writes_both_files(tmp_path, capsys, name):
     path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     assert cli.main(["timer", str(path)]) == 0
     assert "identical" in capsys.readouterr().out
-    assert json.loads((tmp_path / "timer.json").read_text())["runs"] == len(LINES)
+    assert read_json(tmp_path / "timer.json")["runs"] == len(LINES)
     assert (tmp_path / "timer.md").read_text().startswith("| lane |")
 
 
