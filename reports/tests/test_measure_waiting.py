@@ -1,12 +1,13 @@
 """tools/measure-waiting with a build and a ctest that only pretend."""
 
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from synthetic import read_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CTEST = """#!/usr/bin/env bash

@@ -1,13 +1,12 @@
 """docs/runs.md: its files are there, its shards make the whole, and its tables are what is printed."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 
 from kb_report import model
 from kb_report.cli import main
-from synthetic import FACTS, BuildDir, full_suite
+from synthetic import FACTS, BuildDir, full_suite, read_json
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = (PROJECT / "docs/runs.md").read_text()

@@ -8,7 +8,7 @@ import pytest
 from kb_report import rollup, schema
 from kb_report.load import load_build_dir
 from kb_report.model import ReportError, task_facts
-from synthetic import FACTS, BuildDir, full_suite
+from synthetic import FACTS, full_suite, read_json
 
 SCHEMAS = ("manifest", "env", "result", "results", "validity", "measurement")
 
@@ -100,7 +100,3 @@ def test_table_of_tasks_is_that_of_the_suite():
     for level in (1, 2, 3, 4):
         for path in sorted((root / f"level{level}").glob("[0-9][0-9][0-9]_*")):
             assert task_facts(level, path.name), f"{path.name} is not in data/tasks.json"
-
-
-def test_build_dir_fixture_is_minimal(tmp_path):
-    assert load_build_dir(BuildDir(tmp_path / "h200").finish()).problems == []
