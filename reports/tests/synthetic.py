@@ -164,18 +164,13 @@ class BuildDir:
         parts = [p for p in (run, sample) if p]
         where = f"{'/'.join(parts)}/level{level}/{task}"
         entry = {
-            "name": ".".join([*parts, f"level{level}", task]),
-            "run": run,
-            "sample": sample,
-            "level": level,
-            "task": task,
-            "source": f"candidates/{where}.cu"
-            if run != "seed"
-            else f"level{level}/{task}/candidate.cu",
+            "name": ".".join([*parts, f"level{level}", task]), "run": run, "sample": sample,
+            "level": level, "task": task,
+            "source": f"level{level}/{task}/candidate.cu" if run == "seed"
+            else f"candidates/{where}.cu",
             "module": f"modules/{'/'.join(parts)}/level{level}.{task}.so",
-            "build_json": f"obj/{where}.build.json",
-            "result": f"results/{where}.json",
-        }
+            "build_json": f"obj/{where}.build.json", "result": f"results/{where}.json",
+        }  # fmt: skip
         self.candidates.append(entry)
         self.write(entry["module"], f"module of {entry['name']}")
         self.library(task, level)
@@ -250,121 +245,83 @@ class BuildDir:
         `half`: half width of the interval as a share of the speed-up.
         """
         stage = stage or {
-            None: "build",
-            "pass": "bench" if speedup else "correct",
-            "compile_error": "build",
-            "policy_violation": "build",
-            "cheat": "bench",
-        }.get(verdict, "correct")
+            None: "build", "pass": "bench" if speedup else "correct", "compile_error": "build",
+            "policy_violation": "build", "cheat": "bench",
+        }.get(verdict, "correct")  # fmt: skip
         ok = verdict != "compile_error"
-        source = (self.source_dir / entry["source"]).read_bytes()
+        where = (entry["level"], entry["task"])
+        categories = (f["category"] for f in FACTS if (f["level"], f["task"]) == where)
+        hashes = {
+            "module": sha(f"module of {entry['name']}") if ok else None,
+            "source": sha((self.source_dir / entry["source"]).read_bytes()),
+            "task": sha(f"library of {entry['task']}"),
+            "harness": HARNESS,
+        }
+        kernel = {
+            "kernel": f"k{entry['task'][4:]}_kernel(const float*, float*, long)",
+            "arch": "sm_" + capability_digits(self.gpu), "registers": 32, "spill_stores_bytes": 0,
+            "spill_loads_bytes": 0, "shared_bytes": 0, "stack_bytes": 0,
+        }  # fmt: skip
+        built = {
+            "schema": 1, "status": "ok" if ok else "compile_error", "exit_code": 0 if ok else 1,
+            "signal": None, "seconds": 1.31, "cpu_seconds": 1.2, "peak_bytes": 200 << 20,
+            "diagnostics": "" if ok else DIAGNOSTICS, "object_bytes": 20_000,
+            "cuda_syntax": "ok" if ok else "failed", "resources": [kernel] if ok else [],
+        }  # fmt: skip
         value: dict[str, Any] = {
             "schema": 1,
             **{k: entry[k] for k in ("name", "run", "sample", "level", "task")},
-            "category": next(
-                (
-                    f["category"]
-                    for f in FACTS
-                    if (f["level"], f["task"]) == (entry["level"], entry["task"])
-                ),
-                "Activation",
-            ),
-            "backend": self.backend,
-            "verdict": verdict,
-            "stage": stage,
+            "category": next(categories, "Activation"), "backend": self.backend,
+            "verdict": verdict, "stage": stage,
             "evidence": EVIDENCE.get(verdict, "All outputs are within their bounds."),
-            "time": "2026-01-02T03:04:05Z",
-            "hashes": {
-                "module": sha(f"module of {entry['name']}") if ok else None,
-                "source": sha(source),
-                "task": sha(f"library of {entry['task']}"),
-                "harness": HARNESS,
-            },
-            "machine": {"host": self.host, "gpu": self.gpu},
-            "isolation": "basic",
-            "build": {
-                "schema": 1,
-                "status": "ok" if ok else "compile_error",
-                "exit_code": 0 if ok else 1,
-                "signal": None,
-                "seconds": 1.31,
-                "cpu_seconds": 1.2,
-                "peak_bytes": 200 << 20,
-                "diagnostics": "" if ok else DIAGNOSTICS,
-                "object_bytes": 20_000,
-                "cuda_syntax": "ok" if ok else "failed",
-                "resources": [
-                    {
-                        "kernel": f"k{entry['task'][4:]}_kernel(const float*, float*, long)",
-                        "arch": "sm_" + capability_digits(self.gpu),
-                        "registers": 32,
-                        "spill_stores_bytes": 0,
-                        "spill_loads_bytes": 0,
-                        "shared_bytes": 0,
-                        "stack_bytes": 0,
-                    }
-                ]
-                if ok
-                else [],
-            },
-            "correctness": None,
-            "timing": None,
-        }
+            "time": "2026-01-02T03:04:05Z", "hashes": hashes,
+            "machine": {"host": self.host, "gpu": self.gpu}, "isolation": "basic",
+            "build": built, "correctness": None, "timing": None,
+        }  # fmt: skip
         if stage != "build":
-            outputs = [
-                {
-                    "name": "y", "shape": [16, 1536], "dtype": "float32", "error": 1.2e-7,
-                    "bound": 2.1e-6, "library_error": 2.4e-7, "max_abs_error": 1.2e-7,
-                    "elements": 24576,
-                }
-            ]  # fmt: skip
-            value["correctness"] = {
-                "contract": "fp32",
-                "inputs": "default",
-                "rng_seed": "1f",
-                "sets": [
-                    {
-                        "set": s, "sizes": {"batch_size": 16, "dim": 1536}, "iterations": 5,
-                        "outputs": outputs, "seconds": 0.2,
-                    }
-                    for s in ("smoke", "odd", "full")
-                ],
-                "worst": None,
-            }  # fmt: skip
-            if verdict == "incorrect":
-                value["correctness"]["worst"] = {
-                    "set": "odd", "output": "y", "index": [3, 1021], "expected": 0.731059,
-                    "got": 0.698112, "bound": 2.1e-6, "reason": "value",
-                }  # fmt: skip
+            value["correctness"] = self._correctness(verdict)
         if speedup and verdict == "pass":
-            candidate_ms = reference_ms / speedup
-            lo, hi = speedup * (1 - half), speedup * (1 + half)
-            outcome = metrics.Outcome(entry["task"], True, True, True, verdict, speedup, lo, hi)
-            value["timing"] = {
-                "functional": self.backend != "cuda",
-                "sizes": "full" if self.backend == "cuda" else "smoke",
-                "lanes": {
-                    "eager": {
-                        "reference_ms": reference_ms,
-                        "candidate_ms": candidate_ms,
-                        "speedup": speedup,
-                        "ci_lo": lo,
-                        "ci_hi": hi,
-                        "confidence": 0.99,
-                        "blocks": 40,
-                        "mode": "graph",
-                        "verdict": {
-                            str(p): write.verdict_at(outcome, p) for p in (0.5, 0.8, 1, 1.5, 2)
-                        },
-                    }
-                },
-                "wall_seconds": {
-                    "start": 0.75, "inputs": 0.5, "reference": 1.0, "candidate": 0.25, "checks": 0.25
-                },
-            }  # fmt: skip
+            value["timing"] = self._timing(entry["task"], speedup, half, reference_ms)
         value.update(changes)
         self.write(entry["result"], value)
         return value
+
+    def _correctness(self, verdict: str | None) -> dict[str, Any]:
+        output = {
+            "name": "y", "shape": [16, 1536], "dtype": "float32", "error": 1.2e-7,
+            "bound": 2.1e-6, "library_error": 2.4e-7, "max_abs_error": 1.2e-7, "elements": 24576,
+        }  # fmt: skip
+        checked = {
+            "sizes": {"batch_size": 16, "dim": 1536}, "iterations": 5, "outputs": [output],
+            "seconds": 0.2,
+        }  # fmt: skip
+        worst = {
+            "set": "odd", "output": "y", "index": [3, 1021], "expected": 0.731059,
+            "got": 0.698112, "bound": 2.1e-6, "reason": "value",
+        }  # fmt: skip
+        return {
+            "contract": "fp32", "inputs": "default", "rng_seed": "1f",
+            "sets": [{"set": name} | checked for name in ("smoke", "odd", "full")],
+            "worst": worst if verdict == "incorrect" else None,
+        }  # fmt: skip
+
+    def _timing(self, task: str, speedup: float, half: float, ms: float) -> dict[str, Any]:
+        lo, hi = speedup * (1 - half), speedup * (1 + half)
+        outcome = metrics.Outcome(task, True, True, True, "pass", speedup, lo, hi)
+        thresholds = (0.5, 0.8, 1, 1.5, 2)
+        eager = {
+            "reference_ms": ms, "candidate_ms": ms / speedup, "speedup": speedup, "ci_lo": lo,
+            "ci_hi": hi, "confidence": 0.99, "blocks": 40, "mode": "graph",
+            "verdict": {str(p): write.verdict_at(outcome, p) for p in thresholds},
+        }  # fmt: skip
+        seconds = {
+            "start": 0.75, "inputs": 0.5, "reference": 1.0, "candidate": 0.25, "checks": 0.25
+        }  # fmt: skip
+        on_gpu = self.backend == "cuda"
+        return {
+            "functional": not on_gpu, "sizes": "full" if on_gpu else "smoke",
+            "lanes": {"eager": eager}, "wall_seconds": seconds,
+        }  # fmt: skip
 
     def validity(self, task: str, level: int = 1, **changes: Any) -> dict[str, Any]:
         """Write a task's record of kb_validity; by default it rejects everything."""
@@ -382,34 +339,19 @@ class BuildDir:
 
     def finish(self) -> Path:
         """Write manifest.json and env.json."""
-        self.write(
-            "manifest.json",
-            {
-                "schema": 1,
-                "preset": self.preset,
-                "backend": self.backend,
-                "source_dir": str(self.source_dir),
-                "build_dir": str(self.root),
-                "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
-                "candidates": self.candidates,
-                "runs": self.runs,
-            }
-            | self.manifest,
-        )
-        self.write(
-            "env.json",
-            {
-                "schema": 1,
-                "backend": self.backend,
-                "time": "2026-01-02T03:00:00Z",
-                "harness_version": "0.1.0",
-                "harness_sha256": HARNESS,
-                "torch": "2.11.0",
-                "host": self.host,
-                "gpu": self.gpu,
-            }
-            | self.env,
-        )
+        manifest = {
+            "schema": 1, "preset": self.preset, "backend": self.backend,
+            "source_dir": str(self.source_dir), "build_dir": str(self.root),
+            "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
+            "candidates": self.candidates, "runs": self.runs,
+        }  # fmt: skip
+        env = {
+            "schema": 1, "backend": self.backend, "time": "2026-01-02T03:00:00Z",
+            "harness_version": "0.1.0", "harness_sha256": HARNESS, "torch": "2.11.0",
+            "host": self.host, "gpu": self.gpu,
+        }  # fmt: skip
+        self.write("manifest.json", manifest | self.manifest)
+        self.write("env.json", env | self.env)
         return self.root
 
     def report(self, *arguments: object, status: int = 0) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from kb_report import merge, model, rollup, schema, write
+from kb_report import merge, model, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
 from synthetic import DIAGNOSTICS, BuildDir, full_suite, read_json, tasks_of
@@ -389,7 +389,7 @@ def test_a_damaged_report_is_no_good_input(tmp_path, one, change):
     doc = one.report()
     change(doc)
     with pytest.raises(model.BadReport) as e:
-        rewritten(tmp_path, doc)
+        merge.read_suite(rewritten(tmp_path, doc))
     assert e.value.problem.kind == "invalid" and "is damaged" in e.value.problem.message
 
 
@@ -406,11 +406,10 @@ def test_a_report_with_names_that_no_file_may_bear_is_refused(tmp_path, refused,
             record["name"] = model.candidate_name(record)
         doc["levels"]["1"]["tasks"].append(c["task"])
     doc["levels"]["1"]["tasks"] = sorted(set(doc["levels"]["1"]["tasks"]))
-    bad, out = tmp_path / "bad.json", tmp_path / "out"
-    bad.write_text(json.dumps(doc))
+    bad = rewritten(tmp_path, doc)
     before = sorted(tmp_path.rglob("*"))
     for command in (["merge", bad], ["export", "google-benchmark", bad]):
-        err = refused(*command, "--out", out)
+        err = refused(*command, "--out", tmp_path / "out")
         assert "is damaged" in err and "\x1b" not in err
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -420,8 +419,7 @@ def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys, one):
     evil = "a\x1b[2J\x9b2J\x07"
     doc["preset"] = doc["harness"]["sha256"] = evil
     doc["problems"] = [{"kind": "empty", "path": evil, "message": evil}]
-    bad = tmp_path / "bad.json"
-    bad.write_text(json.dumps(doc))
+    bad = rewritten(tmp_path, doc)
     for command in (
         ["merge", bad, "--out", tmp_path / "out"],
         ["compare", bad, one],
@@ -448,8 +446,7 @@ def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys, one):
 def test_no_report_with_an_impossible_interval_is_read(tmp_path, kb, one, change, words):
     doc = one.report()
     doc["candidates"][0]["result"]["timing"]["lanes"]["eager"] |= change
-    bad = tmp_path / "bad.json"
-    bad.write_text(json.dumps(doc))
+    bad = rewritten(tmp_path, doc)
     for command in (
         ["merge", bad, "--out", tmp_path / "out"],
         ["compare", f"{bad}#m", one],
@@ -465,7 +462,7 @@ def test_a_candidate_has_the_name_of_its_place(build, tmp_path):
     for c in doc["candidates"]:
         c["name"] = c["result"]["name"] = "m.level1.another"
         with pytest.raises(model.BadReport, match="that should be m"):
-            rewritten(tmp_path, doc)
+            merge.read_suite(rewritten(tmp_path, doc))
     build.candidates[0]["name"] = "m.level1.another"
     doc = build.report(status=1)
     assert [c["sample"] for c in doc["candidates"]] == ["s0"]
@@ -477,45 +474,52 @@ def test_a_result_in_a_report_is_that_of_its_candidate(tmp_path):
     one, other = doc["candidates"]
     one["result"] = other["result"]
     with pytest.raises(model.BadReport, match="belongs to another candidate: name is"):
-        rewritten(tmp_path, doc)
+        merge.read_suite(rewritten(tmp_path, doc))
 
 
 def rewritten(folder, doc):
-    """The suite of a results.json with this content."""
-    path = folder / "results.json"
+    """A report with this content."""
+    path = folder / "bad.json"
     path.write_text(json.dumps(doc))
-    return merge.read_suite(path)
-
-
-def test_report_survives_the_round_trip(tmp_path):
-    build = full_suite(tmp_path / "h200", ("seed", "m"), samples=("s0", "s1"), every=5)
-    doc = build.report()
-    assert rollup.document(merge.read_suite(build.root / "reports")) == doc
+    return path
 
 
 # gate
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "status", "word"),
+    ("before", "after", "options", "status", "word"),
     [
-        ({0: 1.5, 1: 1.0}, {0: 1.5, 1: 1.0}, 0, "no significant"),
-        ({0: 1.5}, {0: 1.49}, 0, "no significant"),
-        ({0: 1.5}, {0: 1.3}, 1, "SLOWER"),
-        ({0: 1.5}, {0: 0.1}, 1, "p < 1e-9"),
-        ({0: 1.5}, {0: "incorrect"}, 1, "now incorrect"),
-        ({0: 1.5}, {}, 1, "now not provided"),
-        ({0: 1.5}, {0: None}, 1, "not judged (no result)"),
-        ({0: 1.5, 1: "incorrect"}, {0: 1.5, 1: 1.0}, 0, "no significant"),
-        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, 2, "no candidate of the base passed"),
-        ({}, {0: 1.0}, 2, "no candidate of the base passed"),
-        ({0: 1.5, 1: 1.5}, {0: 1.5, 1: "pass"}, 1, "now without a time in lane eager"),
-        ({0: "pass"}, {0: 1.5}, 0, "0 of them have times in both"),
+        ({0: 1.5, 1: 1.0}, {0: 1.5, 1: 1.0}, "", 0, "no significant"),
+        ({0: 1.5}, {0: 1.49}, "", 0, "no significant"),
+        ({0: 1.5}, {0: 1.3}, "", 1, "SLOWER"),
+        ({0: 1.5}, {0: 0.1}, "", 1, "p < 1e-9"),
+        ({0: 1.5}, {0: "incorrect"}, "", 1, "now incorrect"),
+        ({0: 1.5}, {}, "", 1, "now not provided"),
+        ({0: 1.5}, {0: None}, "", 1, "not judged (no result)"),
+        ({0: 1.5, 1: "incorrect"}, {0: 1.5, 1: 1.0}, "", 0, "no significant"),
+        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, "", 2, "no candidate of the base passed"),
+        ({}, {0: 1.0}, "", 2, "no candidate of the base passed"),
+        ({0: 1.5, 1: 1.5}, {0: 1.5, 1: "pass"}, "", 1, "now without a time in lane eager"),
+        ({0: "pass"}, {0: 1.5}, "", 0, "0 of them have times in both"),
+        ({0: 1.5, 1: 1.5}, {0: 1.5}, "--partial", 0, ""),
+        ({0: 1.5, 1: "incorrect"}, {0: "pass"}, "--partial", 0,
+         "1 candidates passed before, 0 of them have times in both"),
+        # It failed before, and the base names it.
+        ({0: 1.5, 1: "incorrect"}, {1: 1.5}, "--partial", 0, "0 candidates passed before"),
+        ({0: 1.5, 1: "incorrect"}, {2: 1.5}, "--partial", 2, "of the base was judged now"),
+        ({0: 1.5, 1: "incorrect"}, {0: None}, "--partial", 2, "of the base was judged now"),
     ],
-)
-def test_gate(tmp_path, kb, before, after, status, word):
+)  # fmt: skip
+def test_gate(tmp_path, kb, before, after, options, status, word):
     a, b = suite(tmp_path / "a", before), suite(tmp_path / "b", after)
-    assert word in "".join(kb("gate", b, "--against", a, status=status))
+    assert word in "".join(kb("gate", b, "--against", a, *options.split(), status=status))
+
+
+def test_gate_refuses_another_machine(tmp_path, kb, one):
+    other = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
+    err = kb("gate", other, "--against", one, status=3).err
+    assert "different machines" in err and "--allow-mixed does it all the same" in err
 
 
 def test_gate_needs_significance(tmp_path, kb):
@@ -523,29 +527,6 @@ def test_gate_needs_significance(tmp_path, kb):
     b = suite(tmp_path / "b", {0: 0.9}, half=0.2)
     kb("gate", b, "--against", a)
     kb("gate", b, "--against", a, "--alpha", "0.3", status=1)
-
-
-def test_gate_partial_and_refusal(tmp_path, kb):
-    a = suite(tmp_path / "a", {0: 1.5, 1: 1.5})
-    b = suite(tmp_path / "b", {0: 1.5})
-    c = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
-    kb("gate", b, "--against", a, "--partial")
-    err = kb("gate", c, "--against", a, status=3).err
-    assert "different machines" in err and "--allow-mixed does it all the same" in err
-
-
-@pytest.mark.parametrize(
-    ("after", "status", "word"),
-    [
-        ({0: "pass"}, 0, "1 candidates passed before, 0 of them have times in both"),
-        ({1: 1.5}, 0, "0 candidates passed before"),  # it failed before, and the base names it
-        ({2: 1.5}, 2, "no candidate of the base was judged now"),
-        ({0: None}, 2, "no candidate of the base was judged now"),
-    ],
-)
-def test_a_partial_gate_is_open_only_if_something_was_judged(tmp_path, kb, after, status, word):
-    a, b = suite(tmp_path / "a", {0: 1.5, 1: "incorrect"}), suite(tmp_path / "b", after)
-    assert word in "".join(kb("gate", b, "--against", a, "--partial", status=status))
 
 
 @pytest.mark.parametrize("value", ["abc", "", "nan", "0", "1"])

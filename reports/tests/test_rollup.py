@@ -204,30 +204,30 @@ def test_functional_times_on_a_gpu_never_count(build):
 
 
 def test_stale_results(tmp_path, capsys):
-    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 5)})
-    entries = [build.judged(i, "pass", 2.0) for i in range(5)]
-    build.path(entries[0]["module"]).write_text("rebuilt")
-    build.path(entries[1]["module"]).unlink()
-    build.change(entries[2], {"hashes.harness": "another"})
-    failed = build.result(entries[3], "compile_error")
+    build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 7)})
+    rebuilt, missing, harness, source, task, no_task, _ = (
+        build.judged(i, "pass", 2.0) for i in range(7)
+    )
+    build.path(rebuilt["module"]).write_text("rebuilt")
+    build.path(missing["module"]).unlink()
+    build.change(harness, {"hashes.harness": "another"})
+    failed = build.result(source, "compile_error")
     assert failed["hashes"]["module"] is None
-    (build.source_dir / entries[3]["source"]).write_text("fixed")
+    (build.source_dir / source["source"]).write_text("fixed")
+    build.library(task["task"], 1).write_text("the task, changed")
+    build.library(no_task["task"], 1).unlink()
     row = row_of(build.report())
-    assert (row["n"], row["judged"], row["correct"]) == (5, 1, 1)
+    assert (row["n"], row["judged"], row["correct"]) == (7, 1, 1)
     assert [x["reason"] for x in row["not_judged"]] == [
         "rebuilt: judge again",
         "module missing: rebuild",
         "harness changed: judge again",
         "source changed: rebuild",
+        "task changed: judge again",
+        "task changed: judge again",
     ]
     out = capsys.readouterr().out
-    assert f"not judged (stale): 4: {', '.join(build.levels[1][:4])}" in out
-
-
-def test_fresh_compile_error_without_module_hash_counts(build):
-    build.judged(0, "compile_error")
-    row = row_of(build.report())
-    assert (row["judged"], row["compiled"]) == (1, 0)
+    assert f"not judged (stale): 6: {', '.join(build.levels[1][:6])}" in out
 
 
 def test_a_source_that_changed_after_judging_is_noted(build, capsys):
@@ -255,15 +255,6 @@ def test_whatever_has_no_result_has_a_category_all_the_same(tmp_path):
     for c in doc["candidates"]:
         c["category"] = None  # as in reports of before
     assert suite_of(doc).candidates[0]["category"] == "Activation"
-
-
-def test_results_of_an_older_task_are_stale(build):
-    build.fill({0: 2.0, 1: 2.0})
-    build.path(f"lib/tasks/level1.{build.levels[1][0]}.so").write_text("the task, changed")
-    build.path(f"lib/tasks/level1.{build.levels[1][1]}.so").unlink()
-    row = row_of(build.report())
-    assert {x["reason"] for x in row["not_judged"]} == {"task changed: judge again"}
-    assert (row["n"], row["correct"], len(row["not_judged"])) == (4, 0, 2)
 
 
 def test_results_under_another_contract_are_stale(build, capsys):

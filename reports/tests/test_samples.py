@@ -4,7 +4,7 @@ import pytest
 
 from kb_report import merge, metrics, rollup, stats
 from kb_report.metrics import Outcome
-from synthetic import BuildDir
+from synthetic import BuildDir, full_suite
 
 TASKS = ["019_relu", "020_leaky_relu", "023_softmax", "040_layer_norm"]
 
@@ -110,8 +110,11 @@ def test_a_changed_source_is_told_on_the_card(build):
         assert words in build.details(entry)
 
 
-def test_a_report_of_turns_survives_the_round_trip(build):
-    doc = many(build, TURNS, "turns").report()
+@pytest.mark.parametrize("are", [None, "turns"])
+def test_a_report_survives_the_round_trip(tmp_path, are):
+    build = full_suite(tmp_path / "b", ("seed", "m"), samples=("s0", "s1"), every=5)
+    build.runs["m"] = {"samples_are": are}
+    doc = build.report()
     assert rollup.document(merge.read_suite(build.root / "reports")) == doc
 
 
