@@ -1,14 +1,15 @@
 """leaderboard: ranks, groups and the page, from invented results."""
 
 import pytest
-from chromium import Browser, needs_browser
-from test_page import (
+from chromium import (
     DESKTOP,
     PHONE,
+    Browser,
     assert_background,
     assert_it_looks_right,
-    assert_one_file_that_loads_nothing,
+    needs_browser,
 )
+from test_page import assert_one_file_that_loads_nothing
 
 from kb_report import leaderboard, metrics, stats
 from kb_report.cli import main

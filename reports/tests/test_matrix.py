@@ -4,13 +4,8 @@ import csv
 import io
 
 import pytest
-from chromium import Browser, needs_browser
-from test_page import (
-    DESKTOP,
-    PHONE,
-    assert_it_looks_right,
-    assert_one_file_that_loads_nothing,
-)
+from chromium import DESKTOP, PHONE, Browser, assert_it_looks_right, needs_browser
+from test_page import assert_one_file_that_loads_nothing
 
 from kb_report import leaderboard, matrix
 from kb_report.cli import main

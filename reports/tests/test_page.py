@@ -1,20 +1,24 @@
 """The page: its structure as text, and its behaviour in a headless Chromium."""
 
 import json
-import os
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
-from chromium import Browser, needs_browser
+from chromium import (
+    DESKTOP,
+    PHONE,
+    Browser,
+    assert_background,
+    clean_run,
+    keep_picture,
+    needs_browser,
+)
 
 from kb_report import page, schema
 from synthetic import BuildDir, full_suite, read_json, sha, tasks_of
 
 pytest.importorskip("jinja2")
-
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 class Outline(HTMLParser):
@@ -333,31 +337,6 @@ def test_without_jinja2_the_rest_is_written(build, no_jinja2, capsys):
     assert capsys.readouterr().out.rstrip().endswith("summary.md")
 
 
-def keep_picture(browser: Browser, name: str) -> None:
-    """Saves what the browser shows, where pictures are asked for."""
-    if "KB_SCREENSHOTS" in os.environ:
-        folder = Path(os.environ["KB_SCREENSHOTS"])
-        folder.mkdir(parents=True, exist_ok=True)
-        browser.screenshot(folder / name)
-
-
-def assert_background(browser: Browser, dark: bool) -> None:
-    """It is dark where it should be, and light elsewhere."""
-    back = browser.js("getComputedStyle(document.body).backgroundColor")
-    level = sum(map(int, re.findall(r"\d+", back)[:3])) / 3
-    assert level < 60 if dark else level > 200
-
-
-def assert_it_looks_right(browser: Browser, file: Path, size: tuple[int, int], name: str) -> None:
-    """A page without a script fits the window with everything open, and loads nothing."""
-    browser.size(*size, mobile=size == PHONE)
-    browser.open(file)
-    browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-    assert browser.js("document.documentElement.scrollWidth") == size[0]
-    keep_picture(browser, name)
-    clean_run(browser, file)
-
-
 @pytest.fixture
 def browser(tmp_path):
     with Browser(tmp_path / "profile") as b:
@@ -411,12 +390,6 @@ def set_field(browser, name, value):
         f"(() => {{ const f = document.getElementById('f-{name}'); f.value = {json.dumps(value)};"
         " f.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
-
-
-def clean_run(browser, file):
-    assert browser.errors == []
-    allowed = (file.resolve().as_uri(), "data:,")
-    assert [r for r in browser.requests if not r.startswith(allowed)] == []
 
 
 @needs_browser
