@@ -71,10 +71,7 @@ def test_groups_by_hand(tmp_path):
     """Two tasks of one operator in different categories, one of two operators."""
     tasks = ["019_relu", "023_softmax", "041_max_pooling_1d", "096_huber_loss"]
     facts = {t: (model.task_facts(1, t)["category"], model.difficulty(1, t)) for t in tasks}
-    build = BuildDir(tmp_path / "h200", levels={1: tasks})
-    build.judged(tasks[0], "pass", 2.0)
-    build.judged(tasks[1], "pass", 0.5)
-    build.judged(tasks[2], "incorrect")
+    build = BuildDir(tmp_path / "h200", levels={1: tasks}).fill({0: 2.0, 1: 0.5, 2: "incorrect"})
     row = row_of(build.report())
     for key, of in (("categories", 0), ("difficulties", 1)):
         assert {g["name"] for g in row[key]} == {f[of] for f in facts.values()}
