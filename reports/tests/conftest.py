@@ -56,6 +56,8 @@ def compared(tmp_path, kb):
 
 @pytest.fixture
 def no_jinja2(monkeypatch):
+    """Jinja2 is not installed."""
+
     def missing():
         raise ImportError("jinja2")
 
