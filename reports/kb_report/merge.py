@@ -203,6 +203,12 @@ def _different_choices(suites: list[Suite]) -> list[str]:
     return [f"different tasks in the run.json of {', '.join(unlike)}"] if unlike else []
 
 
+def refusal(mixed: list[str]) -> ReportError:
+    """What is said where suites must not become one."""
+    words = f"refused to merge: {'; '.join(mixed)}. --allow-mixed does it all the same"
+    return ReportError(words, REFUSED)
+
+
 def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> Suite:
     """One suite with every candidate of the given ones.
 
@@ -211,9 +217,7 @@ def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> 
     """
     mixed = differences(suites, labels, same_machine=True) + _different_choices(suites)
     if mixed and not allow_mixed:
-        raise ReportError(
-            f"refused to merge: {'; '.join(mixed)}. --allow-mixed does it all the same", REFUSED
-        )
+        raise refusal(mixed)
     first = min(suites, key=_canonical)
     levels: dict[int, list[str]] = {}
     for s in suites:

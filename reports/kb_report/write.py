@@ -68,6 +68,11 @@ def as_json(value: Any) -> str:
     return _layout(value, 0) + "\n"
 
 
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    """One line of JSON per row, in ASCII: kernels are exact, and no character steers a terminal."""
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
 def _layout(value: Any, depth: int, width: int = 200) -> str:
     """What fits into a line, or is a list of numbers, takes one line; all else one per member."""
     flat = json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,13 +1,12 @@
 """docs/runs.md: its files are there, its shards make the whole, and its tables are what is printed."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 
 from kb_report import model
 from kb_report.cli import main
-from synthetic import FACTS, BuildDir, full_suite
+from synthetic import FACTS, BuildDir, full_suite, read_json
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = (PROJECT / "docs/runs.md").read_text()
@@ -75,8 +74,7 @@ def test_a_shard_has_every_test_of_a_kernel_and_no_kernel_is_in_two():
 
 def test_merged_shards_are_the_report_of_one_machine(tmp_path):
     whole = full_suite(tmp_path / "whole/cpu", ("m",), samples=("s0", "s1"), every=5)
-    whole.finish()
-    assert main(["rollup", "--build-dir", str(whole.root)]) == 0
+    whole.report()
     copied = []
     for i, shard in enumerate(SHARDS):
         other = tmp_path / f"shard{i}/cpu"
@@ -88,11 +86,8 @@ def test_merged_shards_are_the_report_of_one_machine(tmp_path):
         copied.append(shutil.copy(other / "reports/results.json", tmp_path / f"shard{i}.json"))
     out = tmp_path / "merged"
     assert main(["merge", *map(str, copied), "--out", str(out)]) == model.OK
-    merged, want = (
-        json.loads((folder / "results.json").read_text())
-        for folder in (out, whole.root / "reports")
-    )
+    merged, want = (read_json(folder / "results.json") for folder in (out, whole.root / "reports"))
     for key in ("runs", "candidates", "levels", "machines"):
         assert merged[key] == want[key]
     assert main(["merge", str(out), str(copied[0]), "--out", str(tmp_path / "again")]) == model.OK
-    assert json.loads((tmp_path / "again/results.json").read_text())["runs"] == want["runs"]
+    assert read_json(tmp_path / "again/results.json")["runs"] == want["runs"]
