@@ -4,10 +4,11 @@
 # of its kernels is configured, and what would build or judge it says what is wrong and what to do.
 function(kb_add_runs)
   set(root ${PROJECT_SOURCE_DIR}/candidates)
+  kb_watch_runs(watch ${root})
   set(files "")
   foreach(run IN LISTS KB_RUNS)
-    file(GLOB_RECURSE found CONFIGURE_DEPENDS LIST_DIRECTORIES true ${root}/${run}/*)
-    file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${root}/${run})
+    file(GLOB_RECURSE found ${watch} LIST_DIRECTORIES true ${root}/${run}/*)
+    file(GLOB folders ${watch} LIST_DIRECTORIES true ${root}/${run})
     if(NOT folders AND NOT run STREQUAL "*")
       message(FATAL_ERROR "KB_RUNS names '${run}', but candidates/${run} does not exist. Add it, or "
         "choose all runs again with -DKB_RUNS=*.")
@@ -35,6 +36,22 @@ function(kb_add_runs)
   foreach(run IN LISTS runs)
     kb_add_run(${run})
   endforeach()
+endfunction()
+
+# Sets <out> to how globs of candidates/ are watched. CMake writes the names that it has found into a script of its own,
+# where a backslash is an error that would stop all builds: with such a name the folders are watched instead.
+function(kb_watch_runs out root)
+  set(${out} CONFIGURE_DEPENDS PARENT_SCOPE)
+  file(GLOB_RECURSE found LIST_DIRECTORIES true ${root}/*)
+  if(found MATCHES "\\\\")
+    set(${out} "" PARENT_SCOPE)
+    list(FILTER found EXCLUDE REGEX "\\\\")
+    foreach(folder IN LISTS root found)
+      if(IS_DIRECTORY "${folder}")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}")
+      endif()
+    endforeach()
+  endif()
 endfunction()
 
 # Adds a run with all its candidates, or refuses it.
@@ -79,6 +96,9 @@ function(kb_sort_run_file root file)
     set(mistake "${place} is a symbolic link. Results quote what the compiler saw, so a link could publish any file \
 of this machine: put a copy in its place.")
   elseif(NOT EXISTS "${root}/${file}")
+    if(NOT name MATCHES "[?]")
+      return()  # a folder above is told
+    endif()
     set(mistake "${place}: a name in candidates/ holds one of ; [ ] \\ (here ?): use letters, digits, _ and - only.")
   elseif(NOT file MATCHES "\\.cu$")
     if(IS_DIRECTORY "${root}/${file}" OR NOT file MATCHES "/level[0-9]+/")

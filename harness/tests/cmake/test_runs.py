@@ -75,10 +75,10 @@ def test_all_mistakes_are_told_at_once(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", ["walk odd", "walk.odd", "walk_odd;a", "a;walk_odd", "walk_odd;a;b"]
+    "odd", ["walk odd", "walk.odd", "walk_odd;a", "a;walk_odd", "walk_odd;a;b", "a\\b", "a\\"]
 )
 def test_an_odd_name_harms_no_other_run(tree: Tree, odd: str) -> None:
-    """Not even the one that is called like it, or like a part of it."""
+    """Not even the one that is called like it, or like a part of it. Builds look for new files."""
     for run in ("walk_odd", "a"):
         tree.add(f"{run}/{RELU}")
     tree.add(f"{odd}/{RELU}")
@@ -88,8 +88,13 @@ def test_an_odd_name_harms_no_other_run(tree: Tree, odd: str) -> None:
     assert {c["run"] for c in manifest["candidates"]} == {"seed", "walk_odd", "a"}
     (refusal,) = (tree.root / "build/cpu/refused").iterdir()
     assert refusal.stem == re.sub("[^a-z_]", "+", odd)
-    assert f"candidates/{odd.replace(';', '?')}/{RELU}" in refusal.read_text()
+    told = refusal.read_text()
+    assert told.startswith("candidates/" + re.sub(r"[;\\]", "?", odd)) and told.count("\n") == 1
     assert "letters, digits" in error_of(done)
+    looked = tree.run(["cmake", "-P", "build/cpu/CMakeFiles/VerifyGlobs.cmake"])
+    assert (looked.returncode, looked.stderr) == (0, "")
+    watched = (tree.root / "build/cpu/build.ninja").read_text()
+    assert "\\" not in odd or f"{tree.root}/candidates/walk_odd " in watched
 
 
 def test_a_folder_of_a_taken_name_harms_no_shipped_kernel(tree: Tree) -> None:
