@@ -16,9 +16,12 @@ CODES = {0, 10, 11, 12, 13, 14, 15, 77, 78}  # of verdicts; any other means that
 
 
 def kernel_of(answer: str) -> str:
-    """The longest block between fences, or the whole answer if there is none."""
-    blocks = re.findall(r"^```[^\n]*\n(.*?)^```", answer, re.MULTILINE | re.DOTALL)
-    return max(blocks, key=len, default=answer)
+    """The longest block between fences, to the end if its closing fence is missing.
+
+    The whole answer if there is no fence. tools/refine reads answers in the same way.
+    """
+    blocks = re.split(r"^ {0,3}```.*\n?", answer, flags=re.MULTILINE)[1::2]
+    return max(blocks, key=len) if blocks else answer
 
 
 @scorer(metrics=[accuracy(), stderr()])
@@ -31,7 +34,8 @@ def kernelbench(preset: str = "cpu"):
         process = await asyncio.create_subprocess_exec(
             judge, "--headers", "kb", preset, state.metadata["kernelbench_task"], "-", **pipes
         )
-        out, err = await process.communicate(kernel_of(state.output.completion).encode())
+        kernel = kernel_of(state.output.completion).encode(errors="replace")
+        out, err = await process.communicate(kernel)
         if process.returncode not in CODES:
             raise RuntimeError(err.decode())
         result = json.loads(out)

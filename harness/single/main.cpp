@@ -33,6 +33,7 @@ constexpr size_t longest_source = 4 << 20;
 constexpr uint64_t no_limit = 1ull << 60;                  // the programs have limits of their own
 constexpr double compile_limit_s = 1200;                   // kb_cc stops each compiler long before
 constexpr double test_limit_s = 600, bench_limit_s = 900;  // as in CTest
+constexpr double advice_limit_s = 5;                       // of a source that was made to take long
 constexpr useconds_t lock_poll_us = 50'000;
 
 // The names are those of verdict.h; below 10 is what shells and this program mean by themselves.
@@ -73,7 +74,9 @@ std::string build_remedy(const fs::path& build_dir) {
   return "run cmake --build --preset " + preset_of(build_dir) + " --target kb_suite first";
 }
 
-// Up to `longest_source` bytes of a file or of standard input.
+// A file or standard input. The author may be a model that has answered nothing, or without end:
+// this is a result like any other, hence a source that does not compile and says why, as
+// tools/refine writes it.
 std::string read_source(const std::string& name) {
   const bool piped = name == "-";
   const std::string shown = piped ? "the kernel on standard input" : name;
@@ -93,10 +96,8 @@ std::string read_source(const std::string& name) {
   const int reason = errno;
   if (!piped) close(fd);
   if (n < 0) fail("cannot read " + shown + ": " + std::strerror(reason));
-  if (text.size() > longest_source) {
-    fail(shown + " is larger than 4 MiB, which no kernel is: is it the right file?");
-  }
-  if (text.empty()) fail(shown + " is empty: give the kernel's source");
+  if (text.size() > longest_source) return "#error the source is larger than 4 MiB\n";
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return "#error the source is empty\n";
   return text;
 }
 
@@ -144,7 +145,7 @@ class Judging {
   Json run() {
     know_machine();
     compile();
-    if (!arguments_.known_code) return judge();
+    if (!arguments_.known_code) return advised(judge());
     const std::string code = module_code_sha256(kernel_.module);
     if (code == *arguments_.known_code) return {{"verdict", "same_code"}, {"code_sha256", code}};
     Json judged = judge();
@@ -163,6 +164,32 @@ class Judging {
       step("bin/" + program() + ".bench", bench_limit_s);
     }
     return result();
+  }
+
+  // What to change, in the words of the reports. A machine without Python has the verdict all the
+  // same.
+  Json advised(Json judged) {
+    const std::string verdict = judged.at("verdict");
+    if (verdict == "pass" || verdict == "skipped" || verdict == "degenerate") return judged;
+    const fs::path source_dir = read_json(build_ / "manifest.json").at("source_dir");
+    std::string said;
+    try {
+      const Outcome outcome = start({python(source_dir), source_dir / "reports/kb-advice",
+                                     folder_.path() / "result.json", kernel_.source},
+                                    advice_limit_s, &said);
+      const Json advice = Json::parse(said, nullptr, false);
+      if (outcome.exit_code == 0 && advice.is_array() && !advice.empty()) judged["advice"] = advice;
+    } catch (const std::runtime_error&) {  // not started, or stopped
+    }
+    return judged;
+  }
+
+  // As reports/kb-report chooses it. Python on PATH may be a script that starts slowly.
+  static std::string python(const fs::path& source_dir) {
+    const char* chosen = std::getenv("KB_PYTHON");
+    if (chosen != nullptr && *chosen != 0) return chosen;
+    const fs::path own = source_dir / ".venv/bin/python3";
+    return fs::exists(own) ? own.string() : "python3";
   }
 
   std::string program() const {
@@ -331,6 +358,9 @@ int judge(const Arguments& given) {
   const std::string verdict = result.at("verdict");
   std::fprintf(stderr, "%s: %s: %s\n", arguments.task.c_str(), verdict.c_str(),
                result.value("evidence", "it compiles to the code that is known").c_str());
+  for (const Json& sentence : result.value("advice", Json::array())) {
+    std::fprintf(stderr, "%s\n", sentence.get<std::string>().c_str());
+  }
   return exit_code(verdict);
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kb_report import load, merge, pending, write
-from kb_report.model import BAD_RESULT, JUDGED, REFUSED, SOURCE_CHANGED, STALE, ReportError, Suite
+from kb_report.model import BAD_RESULT, JUDGED, SOURCE_CHANGED, STALE, Suite
 from kb_report.shards import harness_sha256
 
 
@@ -140,6 +140,4 @@ def _refuse_mixed(sides: list[tuple[Suite, list[dict[str, Any]]]]) -> None:
     labels = [", ".join(sorted(suite.machines)) for suite in suites]
     mixed = merge.differences(suites, labels, same_machine=True) if suites else []
     if mixed:
-        raise ReportError(
-            f"refused to merge: {'; '.join(mixed)}. --allow-mixed does it all the same", REFUSED
-        )
+        raise merge.refusal(mixed)

@@ -130,17 +130,15 @@ def _truncated(f: Failure) -> str | None:
     cut = "It was cut off: ask for a shorter kernel, or allow a longer answer."
     if re.search(r"/\*", f.code):
         return f"The file ends within a comment. {cut}"
-    opened: list[int] = []
-    for found in re.finditer(r"[{}\n]", f.code):
-        if found[0] == "{":
-            opened.append(f.code.count("\n", 0, found.start()) + 1)
-        elif found[0] == "}" and not opened:
-            return None  # one too many is another mistake
-        elif found[0] == "}":
-            opened.pop()
+    opened: list[tuple[str, int]] = []
+    for found in re.finditer(r"[{}()]", f.code):
+        if found[0] in "{(":
+            opened.append((found[0], f.code.count("\n", 0, found.start()) + 1))
+        elif not opened or opened.pop()[0] != {"}": "{", ")": "("}[found[0]]:
+            return None  # one too many, or one that is missing within, is another mistake
     if not opened:
         return None
-    return f"The file ends before the {{ of line {opened[0]} is closed. {cut}"
+    return f"The file ends before the {opened[0][0]} of line {opened[0][1]} is closed. {cut}"
 
 
 def _no_launch(f: Failure) -> str | None:

@@ -28,10 +28,6 @@ class LogAxis:
         x = 0.5 + math.log(value) / (2 * math.log(self.span))
         return min(max(x, 0.0), 1.0) * self.length
 
-    def clipped(self, value: float) -> bool:
-        """True if the value lies beyond an end."""
-        return not 1 / self.span <= value <= self.span
-
 
 # The style sheet draws the lines at 1/2, 1 and 2, a quarter of this apart.
 BAR_AXIS = LogAxis(160)

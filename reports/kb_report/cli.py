@@ -214,20 +214,14 @@ def _parser() -> argparse.ArgumentParser:
     p.set_defaults(run=_dataset)
 
     p = commands.add_parser("leaderboard", help="rank runs by fast_1 on one page")
-    p.add_argument(
-        "inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
-        help=f"{source}; without #RUN all runs of it",
-    )  # fmt: skip
+    _add_runs(p, source)
     p.add_argument("--out", type=Path, required=True, metavar="FILE.html")
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
     p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
     p.set_defaults(run=_leaderboard)
 
     p = commands.add_parser("matrix", help="put runs on several GPUs side by side, task by task")
-    p.add_argument(
-        "inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]",
-        help=f"{source}; without #RUN all runs of it",
-    )  # fmt: skip
+    _add_runs(p, source)
     p.add_argument(
         "--out", type=_web_page, required=True, metavar="FILE.html", help="FILE.csv goes beside it"
     )
@@ -270,6 +264,11 @@ def _add_baseline(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def _add_runs(p: argparse.ArgumentParser, source: str) -> None:
+    help_ = f"{source}; without #RUN all runs of it"
+    p.add_argument("inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]", help=help_)
+
+
 def _share(text: str) -> float:
     try:
         value = float(text)
@@ -300,11 +299,14 @@ def _rollup(args: argparse.Namespace) -> int:
     return publish(suite, args.out or args.build_dir / "reports")
 
 
+def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
+    run, _, sample = args.run_name.partition("/")
+    return pending.records_of(load.load_build_dir(args.build_dir), run, sample or None)
+
+
 def _verdicts(args: argparse.Namespace) -> int:
     """Fresh verdicts alone, one per line after the name, for tools/refine."""
-    run, _, sample = args.run_name.partition("/")
-    suite = load.load_build_dir(args.build_dir)
-    for record in pending.records_of(suite, run, sample or None):
+    for record in _records(args):
         if not pending.is_pending(record):
             print(record["name"], record["result"]["verdict"])
     return model.OK
@@ -312,9 +314,7 @@ def _verdicts(args: argparse.Namespace) -> int:
 
 def _pending(args: argparse.Namespace) -> int:
     """Names on standard output, for tools/judge; the sentence for people on standard error."""
-    run, _, sample = args.run_name.partition("/")
-    suite = load.load_build_dir(args.build_dir)
-    records = pending.records_of(suite, run, sample or None)
+    records = _records(args)
     for record in records:
         if pending.is_pending(record):
             print(record["name"])
@@ -392,7 +392,7 @@ def _prompt(args: argparse.Namespace) -> int:
         rows, left_out = prompt.make_all(choices)
     else:
         rows, left_out = [prompt.make(args.task, choices)], []
-    text = rows[0]["prompt"] if args.format == "text" else prompt.json_lines(rows)
+    text = rows[0]["prompt"] if args.format == "text" else write.json_lines(rows)
     if args.format == "files":
         for row in rows:
             path = args.out / f"{row['task'].replace('/', '.')}.md"
@@ -517,8 +517,8 @@ def write_kernelbench(suite: Suite, out: Path) -> int:
     files = 0
     hardware = next(iter(sorted(suite.machines)), "unknown").split(" | ")[0]
     for run in suite.runs():
-        for level, tasks in suite.levels.items():
-            records = suite.of(run, level)
+        for level in suite.levels:
+            tasks, records = suite.tasks_of(run, level), suite.of(run, level)
             if not records:
                 continue
             there = out / "runs" / f"{run}_level{level}"
@@ -577,7 +577,7 @@ def publish(suite: Suite, out: Path) -> int:
 
     _print(tables.text(doc))
     sys.stdout.flush()  # before what goes to standard error
-    for note in suite.notes:
+    for note in doc["notes"]:
         print(f"\nnote: {model.one_line(note, 400)}")
     _tell(suite.problems)
     if os.environ.get("DASHBOARD_TEST_FROM_CTEST"):

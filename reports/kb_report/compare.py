@@ -44,12 +44,30 @@ def mixed(sides: list[Side], lane: str) -> list[str]:
         if tasks:
             shown = ", ".join(sorted(map(str, tasks[0][1])))
             found.append(f"different {what} in {len(tasks)} task(s): {tasks[0][0]} ({shown})")
+    found += _different_tasks(sides, found)
     for s in sides:
         has = [c["result"] for c in s.every if metrics.outcome(c).correct]
         timed = [r for r in has if (r.get("timing") or {}).get("lanes")]
         if timed and not any(_lane(r, lane) for r in timed):
             found.append(f"{s.label} has no times in lane {lane}")
     return found
+
+
+def _different_tasks(sides: list[Side], found: list[str]) -> list[str]:
+    """Levels of which sides enter different tasks, as their run.json chooses; N is one number."""
+    reasons = []
+    for level in sorted({key[0] for s in sides for key in s.records}):
+        here = [s for s in sides if s.enters(level)]
+        lists = [tasks_of([s], level) for s in here]
+        reason = f"different tasks in level {level}"
+        if reason not in found and any(tasks != lists[0] for tasks in lists):
+            shown = [f"{s.label}: {len(tasks)}" for s, tasks in zip(here, lists)]
+            more = f", and {len(shown) - 5} more" if len(shown) > 5 else ""
+            reasons.append(
+                f"{reason} ({', '.join(shown[:5])}{more}; run.json chooses them, and rollup --tasks "
+                "makes reports of the same ones)"
+            )
+    return reasons
 
 
 def _lane(result: dict[str, Any], lane: str) -> dict[str, Any]:
@@ -98,16 +116,16 @@ def compare(
 
 
 def tasks_of(sides: list[Side], level: int) -> list[str]:
-    """Tasks of a level in any of the sides' suites, in order."""
-    return sorted({t for s in sides for t in s.suite.levels.get(level, [])})
+    """Tasks of a level that any of the sides enters, in order."""
+    return sorted({t for s in sides for t in s.suite.tasks_of(s.run, level)})
 
 
 def _level(every: list[Side], level: int, lane: str) -> dict[str, Any]:
     """A level's numbers of the sides that enter it; a side that does not is only named, since its
     numbers would be those of a run that failed everywhere.
     """
-    keys = [(level, task) for task in tasks_of(every, level)]
     sides = [s for s in every if s.enters(level)]
+    keys = [(level, task) for task in tasks_of(sides, level)]
     functional = all(s.suite.backend != "cuda" for s in sides)
     summaries = [_summary(s, keys, lane, functional) for s in sides]
     best = [s["ranked"] for s in summaries]

@@ -176,7 +176,7 @@ def _gpu(machine: dict[str, Any] | None) -> dict[str, Any] | None:
 def writer(path: Path) -> Callable[[list[dict[str, Any]]], None]:
     """What writes rows to this file, atomically. Raises ReportError for a form it cannot write."""
     if path.suffix == ".jsonl":
-        return lambda rows: write.write_atomic(path, json_lines(rows))
+        return lambda rows: write.write_atomic(path, write.json_lines(rows))
     if path.suffix != ".parquet":
         raise ReportError(f"{path} must end in .jsonl or .parquet: choose one of these forms")
     try:
@@ -186,11 +186,6 @@ def writer(path: Path) -> Callable[[list[dict[str, Any]]], None]:
             f"{path} needs pyarrow (pip install pyarrow); a file .jsonl needs nothing"
         ) from None
     return lambda rows: write.write_atomic(path, parquet(rows))
-
-
-def json_lines(rows: list[dict[str, Any]]) -> str:
-    """One line of JSON per row, in ASCII: kernels are exact, and no character steers a terminal."""
-    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
 def parquet(rows: list[dict[str, Any]]) -> bytes:

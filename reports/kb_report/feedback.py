@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from kb_report import advice, columns, metrics, profiles, write
-from kb_report.model import JUDGED, STATE_WORDS, clean, one_line
+from kb_report.model import JUDGED, SOURCE_CHANGED, STATE_WORDS, clean, one_line
 from kb_report.occupancy import limit_of
 
 _ERROR = re.compile(r"\b(error|fatal|undefined|unsupported)\b", re.IGNORECASE)
@@ -78,6 +78,7 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         "verdict": result["verdict"] if judged else None,
         "stage": result.get("stage"),
         "state": record["state"],
+        "source_changed": record["source_changed"],
         "summary": one_line(result.get("evidence") if result else record["reason"], 600),
         "advice": advice.of(record),
         "diagnostics": trim_diagnostics(
@@ -134,7 +135,9 @@ def worst_element(worst: dict[str, Any] | None) -> dict[str, Any] | None:
 def markdown(found: dict[str, Any]) -> str:
     """feedback.md: the same as text for a prompt."""
     title = f"# Level {found['level']}, {found['task']}: {verdict_words(found)}"
-    return _text([title, "", *_evidence(found), *_speed(found)])
+    changed = f"{SOURCE_CHANGED}. This is the result of what was built before."
+    lines = [title, "", *([changed, ""] if found["source_changed"] else [])]
+    return _text([*lines, *_evidence(found), *_speed(found)])
 
 
 def verdict_words(found: dict[str, Any]) -> str:

@@ -292,10 +292,9 @@ def _note_choice(manifest: dict[str, Any], suite: Suite) -> None:
 def _note_changes(suite: Suite) -> None:
     changed = [c["name"] for c in suite.candidates if c["source_changed"]]
     if changed:
-        suite.notes.append(
-            f"the source of {len(changed)} candidate(s) is no longer the one that was judged "
-            f"(build and judge again): {_first_of(changed)}"
-        )
+        suite.named[
+            "the source of {} candidate(s) is no longer the one that was judged (build and judge again)"
+        ] = changed
 
 
 def _note_machines(suite: Suite) -> None:
@@ -523,7 +522,4 @@ def _check_leftovers(
         else:
             leftovers.append(value["name"])
     if leftovers:
-        suite.notes.append(
-            f"{len(leftovers)} result(s) of candidates that are no longer configured were left "
-            f"out: {_first_of(leftovers)}"
-        )
+        suite.named["{} result(s) of candidates that are not configured were left out"] = leftovers

@@ -22,6 +22,7 @@ from kb_report.model import (
     Suite,
     candidate_key,
     candidate_name,
+    chosen_tasks,
 )
 from kb_report.tree import PROJECT
 
@@ -191,23 +192,38 @@ def _different_sizes(suites: list[Suite]) -> list[str]:
     return []
 
 
+def _different_choices(suites: list[Suite]) -> list[str]:
+    """Runs whose run.json chooses tasks, and not the same in all of the suites: N is one number."""
+    chosen: dict[str, set[tuple[str, ...]]] = {}
+    for s in suites:
+        for run in {c["run"] for c in s.candidates}:
+            tasks = chosen_tasks(s.runs_info.get(run, {}))
+            chosen.setdefault(run, set()).add(tuple(sorted(tasks)))
+    unlike = sorted(run for run, choices in chosen.items() if len(choices) > 1)
+    return [f"different tasks in the run.json of {', '.join(unlike)}"] if unlike else []
+
+
+def refusal(mixed: list[str]) -> ReportError:
+    """What is said where suites must not become one."""
+    words = f"refused to merge: {'; '.join(mixed)}. --allow-mixed does it all the same"
+    return ReportError(words, REFUSED)
+
+
 def merge(suites: list[Suite], labels: list[str], allow_mixed: bool = False) -> Suite:
     """One suite with every candidate of the given ones.
 
     Of several records of a candidate, a judged one wins over others, then the newest. Raises
     ReportError with status REFUSED when they must not be mixed.
     """
-    mixed = differences(suites, labels, same_machine=True)
+    mixed = differences(suites, labels, same_machine=True) + _different_choices(suites)
     if mixed and not allow_mixed:
-        raise ReportError(
-            f"refused to merge: {'; '.join(mixed)}. --allow-mixed does it all the same", REFUSED
-        )
+        raise refusal(mixed)
     first = min(suites, key=_canonical)
     levels: dict[int, list[str]] = {}
     for s in suites:
         for level, tasks in s.levels.items():
             levels[level] = sorted({*levels.get(level, []), *tasks})
-    notes = {n for s in suites for n in s.notes} | {f"mixed: {m}" for m in mixed}
+    notes = {n for s in suites for n in s.told()} | {f"mixed: {m}" for m in mixed}
     several = {name for n in notes if SEVERAL in n for name in n.partition(SEVERAL)[2].split(", ")}
     notes = {n for n in notes if SEVERAL not in n}
     best: dict[str, dict[str, Any]] = {}

@@ -6,6 +6,7 @@ import difflib
 import fnmatch
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -88,10 +89,22 @@ def _matching(globs: list[str], names: set[str], what: str) -> set[str]:
     """The names that match one of the globs; all without any. Raises ReportError."""
     for glob in globs:
         if not fnmatch.filter(names, glob):
+            there = sorted(names, key=natural_key) or ["none"]
+            more = f", and {len(there) - 5} more" if len(there) > 5 else ""
+            verb = "is" if len(there) == 1 else "are"
             raise ReportError(
-                f"no {what} here matches '{glob}'; there is {min(names, default='none')}"
+                f"no {what} here matches '{glob}'; there {verb} {', '.join(there[:5])}{more}"
             )
     return {name for glob in globs for name in fnmatch.filter(names, glob)} if globs else names
+
+
+def _shown(names: list[str], most: int = 8) -> str:
+    """The names of candidates; of many how many each run has, since a folder may hold hundreds."""
+    runs = Counter(name.partition(".")[0] for name in names)
+    if len(names) <= most or len(runs) == 1:
+        return ", ".join(names[:most]) + (" \u2026" if len(names) > most else "")
+    shown = [f"{n} of {run}" for run, n in runs.most_common(most)]
+    return ", ".join(shown) + (" \u2026" if len(runs) > most else "")
 
 
 @dataclass
@@ -102,6 +115,7 @@ class Suite:
     candidates: records as described in reports/schema/results.schema.json, sorted by name.
     machines: fingerprint key -> {"host", "gpu", "torch"} for every machine that judged.
     validity: for tasks that were assessed, VALIDITY_KEYS of their records.
+    named: notes about candidates: a sentence with their number -> their names.
     time: when the report was made that this was read from, None for a build directory.
     tree: where the sources of candidates and tasks are, None if that is unknown.
     build_dir: the build directory that this was read from, None for a report.
@@ -119,6 +133,7 @@ class Suite:
     notes: list[str] = field(default_factory=list)
     baselines: list[dict[str, Any]] = field(default_factory=list)
     validity: list[dict[str, Any]] = field(default_factory=list)
+    named: dict[str, list[str]] = field(default_factory=dict)
     time: str | None = None
     tree: Path | None = None
     build_dir: Path | None = None
@@ -133,6 +148,42 @@ class Suite:
         return [
             c for c in self.candidates if c["run"] == run and (level is None or c["level"] == level)
         ]
+
+    def tasks_of(self, run: str, level: int) -> list[str]:
+        """The tasks of a level that a run enters; their number is its N.
+
+        All, unless its run.json chooses some. What it has kernels for counts in any case: in
+        reports of before the choice had an effect they were counted.
+        """
+        tasks = self.levels.get(level, [])
+        globs = chosen_tasks(self.runs_info.get(run, {}))
+        if not globs:
+            return tasks
+        there = {c["task"] for c in self.of(run, level)}
+        return [t for t in tasks if t in there or _is_chosen(f"level{level}/{t}", globs)]
+
+    def told(self) -> list[str]:
+        """All notes but choices()."""
+        found = [
+            f"{text.format(len(names))}: {_shown(names)}"
+            for text, names in self.named.items()
+            if names
+        ]
+        return [*self.notes, *found]
+
+    def choices(self) -> list[str]:
+        """A sentence for each run that enters only some tasks."""
+        found = []
+        for run in self.runs():
+            globs = chosen_tasks(self.runs_info.get(run, {}))
+            if globs:
+                n = sum(len(self.tasks_of(run, level)) for level in self.levels)
+                shown = ", ".join(globs[:5]) + (f", and {len(globs) - 5} more" * (len(globs) > 5))
+                found.append(
+                    f"{run} is judged by {n} task(s) alone, those that its run.json chooses "
+                    f"({shown}): its N counts these, not the whole of a level"
+                )
+        return found
 
     def narrow(self, runs: list[str], tasks: list[str]) -> None:
         """Leave only runs and tasks (levelN/NNN_slug) that match one of the globs.
@@ -153,6 +204,14 @@ class Suite:
         def is_kept(record: dict[str, Any]) -> bool:
             return f"level{record['level']}/{record['task']}" in kept
 
+        for text, about in self.named.items():
+            parts = {name: name.split(".") for name in about}  # no name holds a dot
+            self.named[text] = [
+                name
+                for name, found in parts.items()
+                if (not runs or found[0] in kept_runs)
+                and (not tasks or "/".join(found[-2:]) in kept)
+            ]
         self.levels = {
             level: left
             for level, of in self.levels.items()
@@ -172,8 +231,8 @@ class Suite:
         hint = f"; did you mean {', '.join(like[:3])}?" if like else ""
         raise ReportError(f"there is no candidate {name}{hint}")
 
-    def categories(self, level: int) -> dict[str, str]:
-        """task -> category for every task of the level."""
+    def categories(self, level: int, tasks: list[str] | None = None) -> dict[str, str]:
+        """task -> category for every task of the level, or for those that are given."""
         said = {
             c["task"]: c["category"]
             for c in self.candidates
@@ -181,8 +240,20 @@ class Suite:
         }
         return {
             t: said.get(t) or task_facts(level, t).get("category") or "other"
-            for t in self.levels.get(level, [])
+            for t in (self.levels.get(level, []) if tasks is None else tasks)
         }
+
+
+def chosen_tasks(info: dict[str, Any]) -> list[str]:
+    """Names or globs of the tasks that the run.json of a run chooses; [] for all."""
+    globs = info.get("tasks")
+    if not isinstance(globs, list) or not all(isinstance(g, str) for g in globs):
+        return []  # harness/cmake/KbRuns.cmake refuses it; of an old report it had no effect
+    return globs
+
+
+def _is_chosen(task: str, globs: list[str]) -> bool:
+    return any(fnmatch.fnmatchcase(task, glob) for glob in globs)
 
 
 def are_turns(info: dict[str, Any]) -> bool:

@@ -341,7 +341,6 @@ def _lane_names(found: Iterable[str]) -> list[str]:
 
 def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
     """Headline numbers, groups and charts of one level, over all runs that have candidates."""
-    tasks = suite.levels[level]
     runs = []
     span = charts.reach([metrics.outcome(c) for c in suite.candidates if c["level"] == level])
     for i, run in enumerate(doc["runs"]):
@@ -352,7 +351,7 @@ def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
         records = suite.of(run["run"], level)
         turns = "turns" in head
         outcomes = rollup.outcomes(records, turns=turns)
-        slots = len(tasks) * head.get("samples", 1)
+        slots = found["n"] * head.get("samples", 1)
         names = [c["name"] for c in records]
         if turns:  # a mark of the chart leads to the turn that it shows
             last = {c["task"]: c["name"] for c in records if metrics.outcome(c).correct}
@@ -376,7 +375,8 @@ def _level(suite: Suite, doc: dict[str, Any], level: int) -> dict[str, Any]:
             }
         )
     lanes = _lane_names({lane for run in runs for lane in run["curves"]})
-    return {"level": level, "n": len(tasks), "runs": runs, "lanes": lanes}
+    n = max((run["headline"]["n"] for run in runs), default=len(suite.levels[level]))
+    return {"level": level, "n": n, "runs": runs, "lanes": lanes}
 
 
 def _reached(level: dict[str, Any]) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -139,11 +138,6 @@ def make_all(choices: Choices) -> tuple[list[dict[str, Any]], list[str]]:
         first = f": {left_out[0]}" if left_out else f"; choose another run than {choices.results}"
         raise ReportError(f"there is no kernel to refine{first}")
     return rows, left_out
-
-
-def json_lines(rows: list[dict[str, Any]]) -> str:
-    """One line of JSON per prompt, in ASCII, so that no character steers a terminal."""
-    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
 class AttemptError(ReportError):

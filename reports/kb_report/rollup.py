@@ -53,13 +53,18 @@ def document(suite: Suite) -> dict[str, Any]:
         ],
         "validity": suite.validity,
         "problems": [p.as_json() for p in suite.problems],
-        "notes": suite.notes,
+        "notes": notes(suite),
     }
+
+
+def notes(suite: Suite) -> list[str]:
+    """What a reader of the tables has to know, each once."""
+    return list(dict.fromkeys([*suite.told(), *suite.choices()]))
 
 
 def suite_of(doc: dict[str, Any]) -> Suite:
     """The suite that a results.json was made from (without the candidates' sources)."""
-    return Suite(
+    suite = Suite(
         backend=doc["backend"],
         preset=doc["preset"],
         levels={
@@ -77,13 +82,16 @@ def suite_of(doc: dict[str, Any]) -> Suite:
         validity=list(doc.get("validity", [])),  # reports of before it was kept have none
         time=doc["time"],
     )
+    choices = suite.choices()  # told again of whatever is made of it
+    suite.notes = [note for note in suite.notes if note not in choices]
+    return suite
 
 
 def _run(suite: Suite, run: str) -> dict[str, Any]:
     info = suite.runs_info.get(run, {})
     levels = [
-        _level(suite, run, level, tasks, info)
-        for level, tasks in suite.levels.items()
+        _level(suite, run, level, suite.tasks_of(run, level), info)
+        for level in suite.levels
         if suite.of(run, level)
     ]
     return {
@@ -91,7 +99,7 @@ def _run(suite: Suite, run: str) -> dict[str, Any]:
         "info": info,
         "levels": levels,
         "levels_without_candidates": [
-            lv for lv, tasks in suite.levels.items() if tasks and not suite.of(run, lv)
+            lv for lv in suite.levels if suite.tasks_of(run, lv) and not suite.of(run, lv)
         ],
     }
 
@@ -110,7 +118,7 @@ def _level(
         "samples": [
             {
                 "sample": s,
-                **_row(suite, level, [c for c in records if c["sample"] == s], functional),
+                **_row(suite, level, tasks, [c for c in records if c["sample"] == s], functional),
             }
             for s in samples
         ],
@@ -118,7 +126,7 @@ def _level(
     if len(samples) > 1:
         many = len(samples)
         turns = are_turns(info)
-        row = _row(suite, level, records, functional, 1 if turns else many, turns)
+        row = _row(suite, level, tasks, records, functional, 1 if turns else many, turns)
         found["headline"] = {"sample": None, ("turns" if turns else "samples"): many, **row}
         by_task = {
             task: {c["sample"]: metrics.outcome(c) for c in records if c["task"] == task}
@@ -154,17 +162,17 @@ def _functional(suite: Suite, records: list[dict[str, Any]]) -> bool:
 def _row(
     suite: Suite,
     level: int,
+    tasks: list[str],
     records: list[dict[str, Any]],
     functional: bool,
     samples: int = 1,
     turns: bool = False,
 ) -> dict[str, Any]:
-    """All metrics of these records of one run on one level.
+    """All metrics of these records of one run on one level, of which it enters these tasks.
 
     samples: how many independent samples they are of; shares are means over them, numbers are
     those of all kernels. turns: they are turns, of which a task needs one that succeeds.
     """
-    tasks = suite.levels[level]
     n = len(tasks)
     here = outcomes(records, turns=turns)
     by_lane = {} if functional else {x: outcomes(records, x, turns) for x in _lanes(records)}
@@ -189,7 +197,7 @@ def _row(
         ]
         if not functional
         else [],
-        "categories": _groups(here, suite.categories(level), functional, samples),
+        "categories": _groups(here, suite.categories(level, tasks), functional, samples),
         "difficulties": _groups(here, difficulties, functional, samples, DIFFICULTIES),
     }
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kb_report import metrics, write
+from kb_report import metrics, rollup, write
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import PRIMARY_LANE, are_turns, category, natural_key, one_line
 
@@ -90,12 +90,13 @@ def _rows(c: Row) -> Iterator[Row]:
 
 def _missing(doc: dict[str, Any]) -> Iterator[Row]:
     """A row for each sample that a task lacks."""
+    suite = rollup.suite_of(doc)
     there = {(c["run"], c["sample"], c["level"], c["task"]) for c in doc["candidates"]}
     for run in doc["runs"]:
         for level in run["levels"]:
             number = level["level"]
             for sample in (row["sample"] for row in level["samples"]):
-                for task in doc["levels"][str(number)]["tasks"]:
+                for task in suite.tasks_of(run["run"], number):
                     if (run["run"], sample, number, task) not in there:
                         yield {
                             "run": run["run"], "sample": sample, "level": number, "task": task,
@@ -125,6 +126,7 @@ def _task_columns(ks: list[int]) -> dict[str, Callable[[Row], Any]]:
 
 
 def _task_rows(doc: dict[str, Any]) -> Iterator[Row]:
+    suite = rollup.suite_of(doc)
     by_task: dict[tuple[Any, ...], dict[str | None, Outcome]] = {}
     for c in doc["candidates"]:
         key = (c["run"], c["level"], c["task"])
@@ -133,7 +135,7 @@ def _task_rows(doc: dict[str, Any]) -> Iterator[Row]:
         turns = are_turns(run["info"])
         for level in run["levels"]:
             samples = sorted((row["sample"] for row in level["samples"]), key=natural_key)
-            for task in doc["levels"][str(level["level"])]["tasks"]:
+            for task in suite.tasks_of(run["run"], level["level"]):
                 row = {"run": run["run"], "level": level["level"], "task": task, "n": len(samples)}
                 found = by_task.get((run["run"], level["level"], task), {})
                 yield row | {

@@ -40,16 +40,26 @@ def names(tasks: Sequence[str], shown: int = NAMES_SHOWN) -> str:
     return f"{text}, and {more} more" if more > 0 else text
 
 
-def not_judged_text(row: dict[str, Any]) -> list[str]:
-    """One line per reason why candidates were not judged, with their names."""
+def not_judged_text(row: dict[str, Any], told: Sequence[str] = ()) -> list[str]:
+    """One line per reason why candidates were not judged, with their names.
+
+    told: tasks that another row names as not provided.
+    """
     lines = []
     for state, words in _STATE_SHORT.items():
         found = [x["task"] for x in row["not_judged"] if x["state"] == state]
         if found:
             lines.append(f"not judged ({words}): {len(found)}: {names(found)}")
-    if row["not_provided"]:
-        lines.append(f"not provided: {len(row['not_provided'])}: {names(row['not_provided'])}")
+    missing = [task for task in row["not_provided"] if task not in told]
+    if missing:
+        more = " more" if told else ""
+        lines.append(f"not provided: {len(missing)}{more}: {names(missing)}")
     return lines
+
+
+def told_of_all(level: dict[str, Any]) -> list[str]:
+    """What several samples lack alike, which is said once."""
+    return level["headline"]["not_provided"] if "over_samples" in level else []
 
 
 def verdict_text(row: dict[str, Any]) -> str:
@@ -67,7 +77,8 @@ def block(run: dict[str, Any], level: dict[str, Any]) -> str:
         lines.append(f"{prefix}verdicts: {verdict_text(row)}")
         # A turn brings what is tried again, and no more.
         if "headline" not in level or "over_turns" not in level or row is level["headline"]:
-            lines += [prefix + text for text in not_judged_text(row)]
+            told = [] if row is rows[0] else told_of_all(level)
+            lines += [prefix + text for text in not_judged_text(row, told)]
         if not level["functional"]:
             lines += [prefix + text for text in _timing_text(row)]
     lines += _sample_lines(level)

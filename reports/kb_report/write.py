@@ -68,6 +68,11 @@ def as_json(value: Any) -> str:
     return _layout(value, 0) + "\n"
 
 
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    """One line of JSON per row, in ASCII: kernels are exact, and no character steers a terminal."""
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
 def _layout(value: Any, depth: int, width: int = 200) -> str:
     """What fits into a line, or is a list of numbers, takes one line; all else one per member."""
     flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -191,10 +196,14 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
     lines = []
     for run in doc["runs"]:
         for level in run["levels"]:
+            told = tables.told_of_all(level)
             for row in [overview.headline(level)] if "over_turns" in level else level["samples"]:
-                texts = [f"verdicts: {tables.verdict_text(row)}", *tables.not_judged_text(row)]
+                texts = [f"verdicts: {tables.verdict_text(row)}"]
+                texts += tables.not_judged_text(row, told)
                 title = escape_markdown(" ".join([run["run"], overview.row_name(row)]).rstrip())
                 lines.append(f"- **{title}, level {level['level']}**: {'; '.join(texts)}")
+            if told:
+                lines.append(f"  - not provided by any sample: {len(told)}: {tables.names(told)}")
             if "over_samples" in level:
                 shown = "  ".join(
                     f"k={k}: {tables.number(v)}"

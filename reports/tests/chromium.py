@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+PHONE, DESKTOP = (390, 844), (1280, 900)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -165,3 +167,35 @@ class Browser:
         """Save the page as it prints."""
         answer = self.call("Page.printToPDF", printBackground=False)
         path.write_bytes(base64.b64decode(answer["data"]))
+
+
+def keep_picture(browser: Browser, name: str) -> None:
+    """Saves what the browser shows, where pictures are asked for."""
+    if os.environ.get("KB_SCREENSHOTS"):
+        folder = Path(os.environ["KB_SCREENSHOTS"])
+        folder.mkdir(parents=True, exist_ok=True)
+        browser.screenshot(folder / name)
+
+
+def assert_background(browser: Browser, dark: bool) -> None:
+    """It is dark where it should be, and light elsewhere."""
+    back = browser.js("getComputedStyle(document.body).backgroundColor")
+    level = sum(map(int, re.findall(r"\d+", back)[:3])) / 3
+    assert level < 60 if dark else level > 200
+
+
+def assert_it_looks_right(browser: Browser, file: Path, size: tuple[int, int], name: str) -> None:
+    """A page without a script fits the window with everything open, and loads nothing."""
+    browser.size(*size, mobile=size == PHONE)
+    browser.open(file)
+    browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert browser.js("document.documentElement.scrollWidth") == size[0]
+    keep_picture(browser, name)
+    clean_run(browser, file)
+
+
+def clean_run(browser: Browser, file: Path) -> None:
+    """Nothing but the file was asked for, and nothing went wrong."""
+    assert browser.errors == []
+    allowed = (file.resolve().as_uri(), "data:,")
+    assert [r for r in browser.requests if r.partition("#")[0] not in allowed] == []

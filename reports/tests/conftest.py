@@ -5,8 +5,63 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from kb_report import page
+from kb_report.cli import main
+from synthetic import BuildDir, read_json
+
+
+@pytest.fixture
+def build(tmp_path):
+    """An empty build directory of an H200 with four tasks of level 1."""
+    return BuildDir(tmp_path / "h200")
+
+
+@pytest.fixture
+def kb(capsys):
+    """Runs kb-report and checks its exit status: what this command prints."""
+
+    def run(*arguments, status=0):
+        capsys.readouterr()
+        assert main([str(a) for a in arguments]) == status, arguments
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(kb):
+    """Runs a kb-report that has to fail: its only sentence, and nothing else is printed."""
+
+    def run(*arguments, status=2):
+        out, err = kb(*arguments, status=status)
+        assert out == "" and len(err.splitlines()) == 1, (out, err)
+        return err
+
+    return run
+
+
+@pytest.fixture
+def compared(tmp_path, kb):
+    """Compares: compare.json, and what was printed."""
+
+    def run(*arguments):
+        printed = kb("compare", *arguments, "--out", tmp_path / "out").out
+        return read_json(tmp_path / "out/compare.json"), printed
+
+    return run
+
+
+@pytest.fixture
+def no_jinja2(monkeypatch):
+    """Jinja2 is not installed."""
+
+    def missing():
+        raise ImportError("jinja2")
+
+    monkeypatch.setattr(page, "environment", missing)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import math
 import random
 import statistics
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,45 +95,38 @@ def _takes(records: Records, kernel: dict[str, Any], chance: random.Random) -> f
     return records.held((kernel["level"], kernel["task"])) * factor
 
 
+def table(sides: str, heads: list[str], rows: Iterable[list[str]]) -> str:
+    """Markdown; sides: see columns.pipes()."""
+    return "\n".join(columns.pipes([heads, *rows], sides))
+
+
 def cost_table(records: Records) -> str:
     """Cost per verdict by level, and over the suite."""
-    rows = []
-    for level in (1, 2, 3, 4, None):
+
+    def row(level: int | None) -> list[str]:
         tasks = [t for t in suite() if level in (None, t[0])]
-        costs = [records.costs[t] for t in tasks]
         held = [records.held(t) for t in tasks]
-        rows.append(
-            {
-                "level": "all" if level is None else str(level),
-                "tasks": len(tasks),
-                "held": held,
-                **{
-                    part: [v for c in costs if (v := getattr(c, part)) is not None]
-                    for part in ("correct", "bench", "compile", "object_bytes", "result_bytes")
-                },
-            }
-        )
 
-    def seconds(part: str) -> Any:
-        return lambda r: (
-            f"{statistics.mean(r[part]):.1f} ({len(r[part])})" if r[part] else f"- ({len(r[part])})"
-        )
+        def known(part: str) -> list[float]:
+            costs = (getattr(records.costs[t], part) for t in tasks)
+            return [v for v in costs if v is not None]
 
-    def kilobytes(part: str) -> Any:
-        return lambda r: f"{statistics.mean(r[part]) / 1000:,.0f}"
+        def seconds(part: str) -> str:
+            found = known(part)
+            return f"{statistics.mean(found):.1f} ({len(found)})" if found else "- (0)"
 
-    table = [
-        columns.Column("level", lambda r: r["level"], left=True),
-        columns.Column("tasks", lambda r: str(r["tasks"])),
-        columns.Column("checks, GPU s", seconds("correct")),
-        columns.Column("times, GPU s", seconds("bench")),
-        columns.Column("GPU held, s", lambda r: f"{statistics.mean(r['held']):.1f}"),
-        columns.Column("90th percentile", lambda r: f"{percentile_90(r['held']):.1f}"),
-        columns.Column("compiling, CPU s", seconds("compile")),
-        columns.Column("object, kB", kilobytes("object_bytes")),
-        columns.Column("result, kB", kilobytes("result_bytes")),
-    ]
-    return "\n".join(columns.markdown(table, [[r] for r in rows], str))
+        kilobytes = [statistics.mean(known(f"{x}_bytes")) / 1000 for x in ("object", "result")]
+        return [
+            str(level or "all"), str(len(tasks)), seconds("correct"), seconds("bench"),
+            f"{statistics.mean(held):.1f}", f"{percentile_90(held):.1f}", seconds("compile"),
+            *(f"{k:,.0f}" for k in kilobytes),
+        ]  # fmt: skip
+
+    heads = [
+        "level", "tasks", "checks, GPU s", "times, GPU s", "GPU held, s", "90th percentile",
+        "compiling, CPU s", "object, kB", "result, kB",
+    ]  # fmt: skip
+    return table("lrrrrrrrr", heads, map(row, (1, 2, 3, 4, None)))
 
 
 MILLION = 1_000_000
@@ -147,30 +141,21 @@ def day_table(records: Records) -> str:
     used = night.share(night.judging)
 
     def mean(part: str) -> float:
-        return statistics.mean(
-            v if (v := getattr(records.costs[t], part)) is not None else records.median(part)
-            for t in tasks
-        )
+        found = (getattr(records.costs[t], part) for t in tasks)
+        return statistics.mean(records.median(part) if v is None else v for v in found)
 
+    most, seconds = shards.MOST_SHARDS, shards.SHARD_SECONDS
+    reached = f"GPUs at the {100 * used:.0f} % that 64 reach in {most} shards"
+    submissions = math.ceil(MILLION * held / most / seconds)
     rows = [
-        ("GPUs that judge all the time", f"{MILLION * held / DAY:.0f}"),
-        (
-            f"GPUs at the {100 * used:.0f} % that 64 reach in {shards.MOST_SHARDS} shards",
-            f"{MILLION * held / DAY / used:.0f}",
-        ),
-        ("CPU cores that compile", f"{MILLION * mean('compile') / DAY:.0f}"),
-        ("objects, GB", f"{MILLION * mean('object_bytes') / 1e9:,.0f}"),
-        ("results, GB", f"{MILLION * mean('result_bytes') / 1e9:,.0f}"),
-        (
-            f"submissions of {shards.MOST_SHARDS} shards of {shards.SHARD_SECONDS} s",
-            f"{math.ceil(MILLION * held / shards.MOST_SHARDS / shards.SHARD_SECONDS)}",
-        ),
+        ["GPUs that judge all the time", f"{MILLION * held / DAY:.0f}"],
+        [reached, f"{MILLION * held / DAY / used:.0f}"],
+        ["CPU cores that compile", f"{MILLION * mean('compile') / DAY:.0f}"],
+        ["objects, GB", f"{MILLION * mean('object_bytes') / 1e9:,.0f}"],
+        ["results, GB", f"{MILLION * mean('result_bytes') / 1e9:,.0f}"],
+        [f"submissions of {most} shards of {seconds} s", str(submissions)],
     ]
-    table = [
-        columns.Column("a million verdicts a day", lambda r: r["what"], left=True),
-        columns.Column("", lambda r: r["value"]),
-    ]
-    return "\n".join(columns.markdown(table, [[{"what": a, "value": b}] for a, b in rows], str))
+    return table("lr", ["a million verdicts a day", ""], rows)
 
 
 # Samples per task, GPUs, shards as asked for (None: the scheduler's own choice), whether all seconds are known.
@@ -197,26 +182,17 @@ def fleet_table(records: Records) -> str:
     rows = []
     for samples, gpus, count, known in CASES:
         night = simulate(records, samples, gpus, count, known=known)
-        rows.append(
-            {"kernels": len(suite()) * samples, "count": count, "known": known, "night": night}
-        )
-
-    def percent(part: str) -> Any:
-        return lambda r: f"{100 * r['night'].share(getattr(r['night'], part)):.1f} %"
-
-    table = [
-        columns.Column("kernels", lambda r: f"{r['kernels']:,}"),
-        columns.Column("GPUs", lambda r: str(r["night"].gpus)),
-        columns.Column(
-            "shards", lambda r: str(r["night"].shards), lambda r: "(--shards)" if r["count"] else ""
-        ),
-        columns.Column("seconds", lambda r: "known" if r["known"] else "on record", left=True),
-        columns.Column("minutes", lambda r: f"{r['night'].wall / 60:,.1f}"),
-        columns.Column("judging", percent("judging")),
-        columns.Column("starting", percent("starting")),
-        columns.Column("waiting for the last", percent("waiting")),
-    ]
-    return "\n".join(columns.markdown(table, [[r] for r in rows], str))
+        parts = (night.judging, night.starting, night.waiting)
+        rows.append([
+            f"{len(suite()) * samples:,}", str(gpus), f"{night.shards}{' (--shards)' * bool(count)}",
+            "known" if known else "on record", f"{night.wall / 60:,.1f}",
+            *(f"{100 * night.share(part):.1f} %" for part in parts),
+        ])  # fmt: skip
+    heads = [
+        "kernels", "GPUs", "shards", "seconds", "minutes", "judging", "starting",
+        "waiting for the last",
+    ]  # fmt: skip
+    return table("rrrlrrrr", heads, rows)
 
 
 STARTS = (5.0, 30.0, 120.0)
@@ -224,13 +200,12 @@ STARTS = (5.0, 30.0, 120.0)
 
 def start_table(records: Records) -> str:
     """What another start-up costs, 27,000 kernels on 64 GPUs."""
-    nights = [(start, simulate(records, 100, 64, start=start)) for start in STARTS]
-    table = [
-        columns.Column("start of a shard, s", lambda r: f"{r['start']:.0f}"),
-        columns.Column("minutes", lambda r: f"{r['night'].wall / 60:,.1f}"),
-        columns.Column("judging", lambda r: f"{100 * r['night'].share(r['night'].judging):.1f} %"),
-    ]
-    return "\n".join(columns.markdown(table, [[{"start": s, "night": n}] for s, n in nights], str))
+    rows = []
+    for start in STARTS:
+        night = simulate(records, 100, 64, start=start)
+        share = night.share(night.judging)
+        rows.append([f"{start:.0f}", f"{night.wall / 60:,.1f}", f"{100 * share:.1f} %"])
+    return table("rrr", ["start of a shard, s", "minutes", "judging"], rows)
 
 
 def constants(records: Records) -> str:

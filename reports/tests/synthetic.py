@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
+import io
 import json
 import math
 import random
@@ -12,11 +14,15 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from kb_report import metrics, write
+from kb_report import metrics, schema, write
+from kb_report.cli import main
 
-FACTS = json.loads(
-    (Path(__file__).resolve().parent.parent / "kb_report/data/tasks.json").read_text()
-)
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+FACTS = read_json(Path(__file__).resolve().parent.parent / "kb_report/data/tasks.json")
 HARNESS = hashlib.sha256(b"harness").hexdigest()
 
 KERNEL = """// {title}: one thread per element, grid-stride loop.
@@ -83,12 +89,6 @@ def capability_digits(gpu: dict[str, Any] | None) -> str:
     return gpu["capability"].replace(".", "") if gpu else "90"
 
 
-def details(page: Path) -> dict[str, str]:
-    """The sections of all candidates that a page carries, by name."""
-    packed = re.search(r'id="details">([^<]+)<', page.read_text()).group(1)
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
-
-
 def tasks_of(level: int, count: int | None = None) -> list[str]:
     return [f["task"] for f in FACTS if f["level"] == level][:count]
 
@@ -125,9 +125,31 @@ class BuildDir:
             "memory_bytes": 128 << 30,
         }  # fmt: skip
         self.preset = root.name
+        self.env: dict[str, Any] = {}  # what env.json is to say besides
+        self.manifest: dict[str, Any] = {}  # and manifest.json
+
+    def __str__(self) -> str:
+        return str(self.root)
 
     def path(self, relative: str) -> Path:
         return self.root / relative
+
+    def text(self, name: str = "index.html") -> str:
+        """A file of the report."""
+        return self.path(f"reports/{name}").read_text()
+
+    def rows(self, name: str = "results.csv") -> list[dict[str, str]]:
+        """A table of the report."""
+        return list(csv.DictReader(io.StringIO(self.text(name))))
+
+    def feedback(self, entry: dict[str, Any]) -> str:
+        """What the report tells a generator about a candidate without samples."""
+        return self.text(f"feedback/{entry['run']}/level{entry['level']}/{entry['task']}.md")
+
+    def details(self, entry: dict[str, Any]) -> str:
+        """The section of a candidate on the page."""
+        packed = re.search(r'id="details">([^<]+)<', self.text()).group(1)
+        return json.loads(zlib.decompress(base64.b64decode(packed)))[entry["name"]]
 
     def write(self, relative: str, value: Any) -> Path:
         path = self.path(relative)
@@ -142,18 +164,13 @@ class BuildDir:
         parts = [p for p in (run, sample) if p]
         where = f"{'/'.join(parts)}/level{level}/{task}"
         entry = {
-            "name": ".".join([*parts, f"level{level}", task]),
-            "run": run,
-            "sample": sample,
-            "level": level,
-            "task": task,
-            "source": f"candidates/{where}.cu"
-            if run != "seed"
-            else f"level{level}/{task}/candidate.cu",
+            "name": ".".join([*parts, f"level{level}", task]), "run": run, "sample": sample,
+            "level": level, "task": task,
+            "source": f"level{level}/{task}/candidate.cu" if run == "seed"
+            else f"candidates/{where}.cu",
             "module": f"modules/{'/'.join(parts)}/level{level}.{task}.so",
-            "build_json": f"obj/{where}.build.json",
-            "result": f"results/{where}.json",
-        }
+            "build_json": f"obj/{where}.build.json", "result": f"results/{where}.json",
+        }  # fmt: skip
         self.candidates.append(entry)
         self.write(entry["module"], f"module of {entry['name']}")
         self.library(task, level)
@@ -162,6 +179,53 @@ class BuildDir:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return entry
+
+    def judged(
+        self,
+        task: str | int,
+        verdict: str | None = "pass",
+        speedup: float | None = None,
+        changes: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Add a candidate with its result; a number is that of a task of level 1.
+
+        changes: see change(); options: those of add() and result().
+        """
+        name = self.levels[1][task] if isinstance(task, int) else task
+        of_add = {k: options.pop(k) for k in ("level", "run", "sample", "source") if k in options}
+        entry = self.add(name, **of_add)
+        self.result(entry, verdict, speedup, **options)
+        self.change(entry, changes or {})
+        return entry
+
+    def fill(self, values: dict[int, Any], half: float = 0.02, **options: Any) -> BuildDir:
+        """Add candidates of level 1: number of the task -> speed-up, verdict or None (no result)."""
+        for i, value in values.items():
+            if value is None:
+                self.add(self.levels[1][i], **options)
+            elif isinstance(value, str):
+                self.judged(i, value, **options)
+            else:
+                self.judged(i, "pass", value, half=half, **options)
+        return self
+
+    def read(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """The result of a candidate."""
+        return read_json(self.path(entry["result"]))
+
+    def change(self, entry: dict[str, Any], changes: dict[str, Any]) -> None:
+        """Change members of a result: path with dots -> value; objects get further members."""
+        result = self.read(entry)
+        for path, value in changes.items():
+            *steps, name = (int(s) if s.isdecimal() else s for s in path.split("."))
+            node = result
+            for step in steps:
+                node = node[step]
+            old = node[name] if isinstance(node, list) else node.get(name)
+            both = isinstance(value, dict) and isinstance(old, dict)
+            node[name] = old | value if both else value
+        self.write(entry["result"], result)
 
     def library(self, task: str, level: int) -> Path:
         return self.write(f"lib/tasks/level{level}.{task}.so", f"library of {task}")
@@ -181,121 +245,83 @@ class BuildDir:
         `half`: half width of the interval as a share of the speed-up.
         """
         stage = stage or {
-            None: "build",
-            "pass": "bench" if speedup else "correct",
-            "compile_error": "build",
-            "policy_violation": "build",
-            "cheat": "bench",
-        }.get(verdict, "correct")
+            None: "build", "pass": "bench" if speedup else "correct", "compile_error": "build",
+            "policy_violation": "build", "cheat": "bench",
+        }.get(verdict, "correct")  # fmt: skip
         ok = verdict != "compile_error"
-        source = (self.source_dir / entry["source"]).read_bytes()
+        where = (entry["level"], entry["task"])
+        categories = (f["category"] for f in FACTS if (f["level"], f["task"]) == where)
+        hashes = {
+            "module": sha(f"module of {entry['name']}") if ok else None,
+            "source": sha((self.source_dir / entry["source"]).read_bytes()),
+            "task": sha(f"library of {entry['task']}"),
+            "harness": HARNESS,
+        }
+        kernel = {
+            "kernel": f"k{entry['task'][4:]}_kernel(const float*, float*, long)",
+            "arch": "sm_" + capability_digits(self.gpu), "registers": 32, "spill_stores_bytes": 0,
+            "spill_loads_bytes": 0, "shared_bytes": 0, "stack_bytes": 0,
+        }  # fmt: skip
+        built = {
+            "schema": 1, "status": "ok" if ok else "compile_error", "exit_code": 0 if ok else 1,
+            "signal": None, "seconds": 1.31, "cpu_seconds": 1.2, "peak_bytes": 200 << 20,
+            "diagnostics": "" if ok else DIAGNOSTICS, "object_bytes": 20_000,
+            "cuda_syntax": "ok" if ok else "failed", "resources": [kernel] if ok else [],
+        }  # fmt: skip
         value: dict[str, Any] = {
             "schema": 1,
             **{k: entry[k] for k in ("name", "run", "sample", "level", "task")},
-            "category": next(
-                (
-                    f["category"]
-                    for f in FACTS
-                    if (f["level"], f["task"]) == (entry["level"], entry["task"])
-                ),
-                "Activation",
-            ),
-            "backend": self.backend,
-            "verdict": verdict,
-            "stage": stage,
+            "category": next(categories, "Activation"), "backend": self.backend,
+            "verdict": verdict, "stage": stage,
             "evidence": EVIDENCE.get(verdict, "All outputs are within their bounds."),
-            "time": "2026-01-02T03:04:05Z",
-            "hashes": {
-                "module": sha(f"module of {entry['name']}") if ok else None,
-                "source": sha(source),
-                "task": sha(f"library of {entry['task']}"),
-                "harness": HARNESS,
-            },
-            "machine": {"host": self.host, "gpu": self.gpu},
-            "isolation": "basic",
-            "build": {
-                "schema": 1,
-                "status": "ok" if ok else "compile_error",
-                "exit_code": 0 if ok else 1,
-                "signal": None,
-                "seconds": 1.31,
-                "cpu_seconds": 1.2,
-                "peak_bytes": 200 << 20,
-                "diagnostics": "" if ok else DIAGNOSTICS,
-                "object_bytes": 20_000,
-                "cuda_syntax": "ok" if ok else "failed",
-                "resources": [
-                    {
-                        "kernel": f"k{entry['task'][4:]}_kernel(const float*, float*, long)",
-                        "arch": "sm_" + capability_digits(self.gpu),
-                        "registers": 32,
-                        "spill_stores_bytes": 0,
-                        "spill_loads_bytes": 0,
-                        "shared_bytes": 0,
-                        "stack_bytes": 0,
-                    }
-                ]
-                if ok
-                else [],
-            },
-            "correctness": None,
-            "timing": None,
-        }
+            "time": "2026-01-02T03:04:05Z", "hashes": hashes,
+            "machine": {"host": self.host, "gpu": self.gpu}, "isolation": "basic",
+            "build": built, "correctness": None, "timing": None,
+        }  # fmt: skip
         if stage != "build":
-            outputs = [
-                {
-                    "name": "y", "shape": [16, 1536], "dtype": "float32", "error": 1.2e-7,
-                    "bound": 2.1e-6, "library_error": 2.4e-7, "max_abs_error": 1.2e-7,
-                    "elements": 24576,
-                }
-            ]  # fmt: skip
-            value["correctness"] = {
-                "contract": "fp32",
-                "inputs": "default",
-                "rng_seed": "1f",
-                "sets": [
-                    {
-                        "set": s, "sizes": {"batch_size": 16, "dim": 1536}, "iterations": 5,
-                        "outputs": outputs, "seconds": 0.2,
-                    }
-                    for s in ("smoke", "odd", "full")
-                ],
-                "worst": None,
-            }  # fmt: skip
-            if verdict == "incorrect":
-                value["correctness"]["worst"] = {
-                    "set": "odd", "output": "y", "index": [3, 1021], "expected": 0.731059,
-                    "got": 0.698112, "bound": 2.1e-6, "reason": "value",
-                }  # fmt: skip
+            value["correctness"] = self._correctness(verdict)
         if speedup and verdict == "pass":
-            candidate_ms = reference_ms / speedup
-            lo, hi = speedup * (1 - half), speedup * (1 + half)
-            outcome = metrics.Outcome(entry["task"], True, True, True, verdict, speedup, lo, hi)
-            value["timing"] = {
-                "functional": self.backend != "cuda",
-                "sizes": "full" if self.backend == "cuda" else "smoke",
-                "lanes": {
-                    "eager": {
-                        "reference_ms": reference_ms,
-                        "candidate_ms": candidate_ms,
-                        "speedup": speedup,
-                        "ci_lo": lo,
-                        "ci_hi": hi,
-                        "confidence": 0.99,
-                        "blocks": 40,
-                        "mode": "graph",
-                        "verdict": {
-                            str(p): write.verdict_at(outcome, p) for p in (0.5, 0.8, 1, 1.5, 2)
-                        },
-                    }
-                },
-                "wall_seconds": {
-                    "start": 0.75, "inputs": 0.5, "reference": 1.0, "candidate": 0.25, "checks": 0.25
-                },
-            }  # fmt: skip
+            value["timing"] = self._timing(entry["task"], speedup, half, reference_ms)
         value.update(changes)
         self.write(entry["result"], value)
         return value
+
+    def _correctness(self, verdict: str | None) -> dict[str, Any]:
+        output = {
+            "name": "y", "shape": [16, 1536], "dtype": "float32", "error": 1.2e-7,
+            "bound": 2.1e-6, "library_error": 2.4e-7, "max_abs_error": 1.2e-7, "elements": 24576,
+        }  # fmt: skip
+        checked = {
+            "sizes": {"batch_size": 16, "dim": 1536}, "iterations": 5, "outputs": [output],
+            "seconds": 0.2,
+        }  # fmt: skip
+        worst = {
+            "set": "odd", "output": "y", "index": [3, 1021], "expected": 0.731059,
+            "got": 0.698112, "bound": 2.1e-6, "reason": "value",
+        }  # fmt: skip
+        return {
+            "contract": "fp32", "inputs": "default", "rng_seed": "1f",
+            "sets": [{"set": name} | checked for name in ("smoke", "odd", "full")],
+            "worst": worst if verdict == "incorrect" else None,
+        }  # fmt: skip
+
+    def _timing(self, task: str, speedup: float, half: float, ms: float) -> dict[str, Any]:
+        lo, hi = speedup * (1 - half), speedup * (1 + half)
+        outcome = metrics.Outcome(task, True, True, True, "pass", speedup, lo, hi)
+        thresholds = (0.5, 0.8, 1, 1.5, 2)
+        eager = {
+            "reference_ms": ms, "candidate_ms": ms / speedup, "speedup": speedup, "ci_lo": lo,
+            "ci_hi": hi, "confidence": 0.99, "blocks": 40, "mode": "graph",
+            "verdict": {str(p): write.verdict_at(outcome, p) for p in thresholds},
+        }  # fmt: skip
+        seconds = {
+            "start": 0.75, "inputs": 0.5, "reference": 1.0, "candidate": 0.25, "checks": 0.25
+        }  # fmt: skip
+        on_gpu = self.backend == "cuda"
+        return {
+            "functional": not on_gpu, "sizes": "full" if on_gpu else "smoke",
+            "lanes": {"eager": eager}, "wall_seconds": seconds,
+        }  # fmt: skip
 
     def validity(self, task: str, level: int = 1, **changes: Any) -> dict[str, Any]:
         """Write a task's record of kb_validity; by default it rejects everything."""
@@ -313,33 +339,28 @@ class BuildDir:
 
     def finish(self) -> Path:
         """Write manifest.json and env.json."""
-        self.write(
-            "manifest.json",
-            {
-                "schema": 1,
-                "preset": self.preset,
-                "backend": self.backend,
-                "source_dir": str(self.source_dir),
-                "build_dir": str(self.root),
-                "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
-                "candidates": self.candidates,
-                "runs": self.runs,
-            },
-        )
-        self.write(
-            "env.json",
-            {
-                "schema": 1,
-                "backend": self.backend,
-                "time": "2026-01-02T03:00:00Z",
-                "harness_version": "0.1.0",
-                "harness_sha256": HARNESS,
-                "torch": "2.11.0",
-                "host": self.host,
-                "gpu": self.gpu,
-            },
-        )
+        manifest = {
+            "schema": 1, "preset": self.preset, "backend": self.backend,
+            "source_dir": str(self.source_dir), "build_dir": str(self.root),
+            "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
+            "candidates": self.candidates, "runs": self.runs,
+        }  # fmt: skip
+        env = {
+            "schema": 1, "backend": self.backend, "time": "2026-01-02T03:00:00Z",
+            "harness_version": "0.1.0", "harness_sha256": HARNESS, "torch": "2.11.0",
+            "host": self.host, "gpu": self.gpu,
+        }  # fmt: skip
+        self.write("manifest.json", manifest | self.manifest)
+        self.write("env.json", env | self.env)
         return self.root
+
+    def report(self, *arguments: object, status: int = 0) -> dict[str, Any]:
+        """Finish it and roll it up: what results.json says then."""
+        command = ["rollup", "--build-dir", self.finish(), *arguments]
+        assert main([str(a) for a in command]) == status
+        doc = read_json(self.path("reports/results.json"))
+        assert schema.check(doc, "results") == []
+        return doc
 
 
 def full_suite(

@@ -5,55 +5,52 @@ import json
 import pytest
 
 from kb_report import advice, feedback
-from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
-from synthetic import BuildDir, details
+from synthetic import BuildDir
 
 KERNEL = "__global__ void k(const float* x, float* y, int64_t n) { if (n) y[0] = x[0]; }\n"
 LAUNCH = """void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
   k<<<1, 1, 0, stream>>>(x, y, s.batch_size);
 }
 """
-UNDEFINED = "candidates/m/level1/019_relu.cu(4): error: {}\n"
+WHOLE = KERNEL + LAUNCH
+ERROR = "candidates/m/level1/019_relu.cu(4): error: {}\n"
+
+
+def undefined(name):
+    return ERROR.format(f'identifier "{name}" is undefined')
+
+
 MATMUL = "const Sizes& s, const float* A, const float* B, float* C, cudaStream_t stream"
 # Source, diagnostics, and words of the only sentence; None: nothing is known about it.
 MISTAKES = {
-    "fences": (f"Sure! Here's it:\n```cuda\n{KERNEL}{LAUNCH}```\n", "", "Line 2 is a Markdown fence"),
-    "fences in comments": (f"/*\n```\n*/\n{KERNEL}{LAUNCH}", "", None),
+    "fences": (f"Sure! Here's it:\n```cuda\n{WHOLE}```\n", "", "Line 2 is a Markdown fence"),
+    "fences in comments": (f"/*\n```\n*/\n{WHOLE}", "", None),
     "python": ("import torch\nfrom torch.utils import cpp_extension\n", "", "The file is Python"),
     "a class": (f'class ModelNew(nn.Module):\n    source = """{KERNEL}"""\n', "", "is Python"),
-    "a module of C++20": (f"import std;\n{KERNEL}{LAUNCH}", "", None),
+    "a module of C++20": (f"import std;\n{WHOLE}", "", None),
     "empty": ("// the kernel goes here\n", "", "holds no code"),
     "truncated": (KERNEL + LAUNCH[:-20], "", "before the { of line 2 is closed"),
-    "truncated in a comment": (f"{KERNEL}{LAUNCH}/* and now", "", "within a comment"),
-    "braces in text": (f"{KERNEL}{LAUNCH}// {{\nconst char* t = \"{{\"; char c = '{{';\n", "", None),
-    "one brace too many": (f"{KERNEL}{LAUNCH}}}\n", "", None),
+    "truncated in parameters": (KERNEL + LAUNCH[:60], "", "before the ( of line 2 is closed"),
+    "truncated in a call": (KERNEL + LAUNCH.rpartition("x, y")[0], "", "ends before the {"),
+    "a parenthesis that is missing within": (KERNEL + LAUNCH.replace("size)", "size"), "", None),
+    "truncated in a comment": (f"{WHOLE}/* and now", "", "within a comment"),
+    "braces in text": (f"{WHOLE}// {{\nconst char* t = \"{{\"; char c = '{{';\n", "", None),
+    "one brace too many": (f"{WHOLE}}}\n", "", None),
     "outside": (KERNEL + LAUNCH.replace("task::launch", "launch"), "", "outside of namespace task"),
     "inside": (f"{KERNEL}namespace task {{ {LAUNCH.replace('task::launch', 'launch')} }}", "", None),
     "no launch": (KERNEL, "", "defines no task::launch: define void task::launch(const Sizes& s,"),
-    "of another task": (
-        f"{KERNEL}void task::launch({MATMUL}) {{}}\n", "", "other parameters than task.h declares",
-    ),
+    "of another task": (f"{KERNEL}void task::launch({MATMUL}) {{}}\n", "",
+                        "other parameters than task.h declares"),
     "other names": (KERNEL + LAUNCH.replace("x,", "input,").replace("y,", "output,"), "", None),
     "restrict and order": (
         KERNEL + LAUNCH.replace("const float* x", "float const * __restrict__ x"), "", None,
     ),
-    "include of nvcc": (
-        KERNEL + LAUNCH, UNDEFINED.format('identifier "FLT_MAX" is undefined'), "<cfloat> for FLT_MAX",
-    ),
-    "include of g++": (
-        KERNEL + LAUNCH, UNDEFINED.format("‘numeric_limits’ is not a member of ‘std’"), "<limits>",
-    ),
-    "include of clang": (
-        KERNEL + LAUNCH, UNDEFINED.format("unknown type name '__half'"), "<cuda_fp16.h> for __half",
-    ),
-    "included": (
-        f"#include <cfloat>\n{KERNEL}{LAUNCH}",
-        UNDEFINED.format('identifier "FLT_MAX" is undefined'), None,
-    ),
-    "a name of its own": (
-        KERNEL + LAUNCH, UNDEFINED.format('identifier "shared_tile" is undefined'), None,
-    ),
+    "include of nvcc": (WHOLE, undefined("FLT_MAX"), "<cfloat> for FLT_MAX"),
+    "include of g++": (WHOLE, ERROR.format("‘numeric_limits’ is not a member of ‘std’"), "<limits>"),
+    "include of clang": (WHOLE, ERROR.format("unknown type name '__half'"), "<cuda_fp16.h> for __half"),
+    "included": (f"#include <cfloat>\n{WHOLE}", undefined("FLT_MAX"), None),
+    "a name of its own": (WHOLE, undefined("shared_tile"), None),
     "host only": (LAUNCH.replace("k<<<1, 1, 0, stream>>>(x, y, s.batch_size)", "y[0] = x[0]"), "",
                   "no __global__ function"),
     "kernels of a header": (
@@ -102,19 +99,18 @@ def test_no_advice_where_none_is_due():
 
 def test_advice_is_in_feedback_and_on_the_page(tmp_path):
     build = BuildDir(tmp_path / "b", levels={1: ["019_relu"]})
-    entry = build.add("019_relu", run="m", source=MISTAKES["fences"][0])
-    message = UNDEFINED.format('identifier "Sure" is undefined')
-    value = build.result(entry, "compile_error", evidence=f"it does not compile: {message.strip()}")
-    value["build"]["diagnostics"] = message * 2
-    build.write(entry["result"], value)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    folder = build.root / "reports/feedback/m/level1"
-    text = (folder / "019_relu.md").read_text()
+    message = undefined("Sure")
+    entry = build.judged(
+        0, "compile_error", changes={"build.diagnostics": message * 2}, run="m",
+        source=MISTAKES["fences"][0], evidence=f"it does not compile: {message.strip()}",
+    )  # fmt: skip
+    build.report()
+    text = build.feedback(entry)
     assert "- Line 2 is a Markdown fence" in text
     assert text.count("Sure") == 1 and "candidates/" not in text, "once, and relative"
-    assert "Markdown" in json.loads((folder / "019_relu.json").read_text())["advice"][0]
-    assert "Markdown" in details(build.root / "reports/index.html")[entry["name"]]
+    told = json.loads(build.text("feedback/m/level1/019_relu.json"))
+    assert "Markdown" in told["advice"][0]
+    assert "Markdown" in build.details(entry)
 
 
 def test_what_compilers_say_twice_is_said_once():

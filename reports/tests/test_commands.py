@@ -9,34 +9,32 @@ import sys
 
 import pytest
 
-from kb_report import merge, model, rollup, schema, write
+from kb_report import merge, model, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
-from synthetic import DIAGNOSTICS, BuildDir, details, full_suite, tasks_of
+from synthetic import DIAGNOSTICS, BuildDir, full_suite, read_json, tasks_of
 
 
-def suite(root, speedups, gpu="h200", run="m", **options):
+def suite(root, speedups, gpu="h200", run="m", half=0.01):
     """A build directory with one run; speedups: task index -> speed-up, verdict or None."""
-    build = BuildDir(root, gpu=gpu, levels={1: tasks_of(1, 6)})
-    for i, value in speedups.items():
-        entry = build.add(build.levels[1][i], run=run)
-        if isinstance(value, str):
-            build.result(entry, value)
-        elif value is not None:
-            build.result(entry, "pass", value, options.get("half", 0.01))
+    build = BuildDir(root, gpu=gpu, levels={1: tasks_of(1, 6)}).fill(speedups, half, run=run)
     build.finish()
     return build
+
+
+@pytest.fixture
+def one(tmp_path):
+    """One kernel, as fast as the reference."""
+    return suite(tmp_path / "a", {0: 1.0})
 
 
 # compare
 
 
-def test_compare_runs(tmp_path, capsys):
+def test_compare_runs(tmp_path, compared):
     a = suite(tmp_path / "a", {0: 1.0, 1: 2.0, 2: 0.5, 3: "incorrect", 4: 1.5})
     b = suite(tmp_path / "b", {0: 2.0, 1: 2.0, 2: 0.25, 3: 1.5})
-    out = tmp_path / "out"
-    assert main(["compare", str(a.root), str(b.root), "--out", str(out)]) == 0
-    doc = json.loads((out / "compare.json").read_text())
+    doc, text = compared(a, b)
     level = doc["levels"][0]
     assert level["n"] == 6
     pair = level["pairs"][0]
@@ -51,20 +49,16 @@ def test_compare_runs(tmp_path, capsys):
     assert [(r["rank_a"], r["rank_b"]) for r in pair["tasks"]] == [(2, 1), (1, 1), (3, 3)]
     assert [s["fast_p"]["1"]["wins"] for s in level["sides"]] == [2, 3]
     assert [s["rank"] for s in level["sides"]] == [2, 1]
-    text = capsys.readouterr().out
     assert "geo-mean" in text and f"only m a: {a.levels[1][4]}" in text
-    assert (out / "compare.md").read_text().count("| x") == 0
-    html = (out / "compare.html").read_text()
+    assert (tmp_path / "out/compare.md").read_text().count("| x") == 0
+    html = (tmp_path / "out/compare.html").read_text()
     assert "001_<wbr>square" in html and "<script" not in html
 
 
-def test_compare_gpus(tmp_path, capsys):
+def test_compare_gpus(tmp_path, compared):
     a = full_suite(tmp_path / "h200", ("seed", "mymodel"))
     b = full_suite(tmp_path / "l40s", ("seed", "mymodel"), gpu="l40s")
-    a.finish(), b.finish()
-    out = tmp_path / "out"
-    assert main(["compare", str(a.root), str(b.root), "--out", str(out)]) == 0
-    doc = json.loads((out / "compare.json").read_text())
+    doc, text = compared(a.finish(), b.finish())
     assert doc["across_machines"] and len(doc["sides"]) == 4
     spread = doc["levels"][0]["spread"]["seed"]
     # The generator's noise between GPUs has a standard deviation of 0.1 on one side.
@@ -73,34 +67,28 @@ def test_compare_gpus(tmp_path, capsys):
     assert {x["of"] for r in doc["ranks"] for x in r["levels"].values()} == {2}
     pair = next(p for p in doc["levels"][0]["pairs"] if p["b"] == "seed NVIDIA L40S")
     assert not pair["same_machine"] and pair["geo_mean_time_ratio"]["value"] < 0.5
-    assert "\nranks\n" in capsys.readouterr().out
+    assert "\nranks\n" in text
     row = pair["tasks"][0]
-    times = [
-        next(
-            json.loads(b.path(c["result"]).read_text())["timing"]["lanes"]["eager"]["candidate_ms"]
-            for c in b.candidates
-            if (c["run"], c["task"]) == ("seed", row["task"])
-        )
-        for b in (a, b)
-    ]
+    times = []
+    for build in (a, b):
+        where = ("seed", row["task"])
+        entry = next(c for c in build.candidates if (c["run"], c["task"]) == where)
+        result = build.read(entry)
+        times.append(result["timing"]["lanes"]["eager"]["candidate_ms"])
     assert row["time_ratio"] == pytest.approx(times[0] / times[1])
     assert row["ratio"] == pytest.approx(row["b"] / row["a"])
-    assert "<h2>Ranks</h2>" in (out / "compare.html").read_text()
+    assert "<h2>Ranks</h2>" in (tmp_path / "out/compare.html").read_text()
 
 
-def test_each_side_is_held_against_its_own_run(tmp_path, capsys):
+def test_each_side_is_held_against_its_own_run(tmp_path, compared):
     builds = []
-    for gpu in ("h200", "l40s"):
+    for gpu, factor in (("h200", 1), ("l40s", 1.25)):
         build = BuildDir(tmp_path / gpu, gpu=gpu)
-        runs = ("seed", "m", "only") if gpu == "l40s" else ("seed", "m")
-        for run in runs:
-            for task, speedup in zip(build.levels[1], (1.0, 2.0)):
-                value = speedup * (1.25 if gpu == "l40s" else 1) * (2 if run == "m" else 1)
-                build.result(build.add(task, run=run), "pass", value)
-        builds.append(str(build.finish()))
-    out = tmp_path / "out"
-    assert main(["compare", *builds, "--out", str(out)]) == 0
-    doc = json.loads((out / "compare.json").read_text())
+        for run in ("seed", "m", "only") if gpu == "l40s" else ("seed", "m"):
+            own = factor * (2 if run == "m" else 1)
+            build.fill({0: own, 1: 2.0 * own}, run=run)
+        builds.append(build.finish())
+    doc, _ = compared(*builds)
     pairs = {p["b"]: p for p in doc["levels"][0]["pairs"]}
     assert {b: p["a"] for b, p in pairs.items()} == {
         "m NVIDIA H200": "seed NVIDIA H200",
@@ -115,7 +103,7 @@ def test_each_side_is_held_against_its_own_run(tmp_path, capsys):
         "m NVIDIA H200": 1, "seed NVIDIA H200": 2,
         "m NVIDIA L40S": 1, "seed NVIDIA L40S": 1, "only NVIDIA L40S": 1,
     }  # fmt: skip
-    text = (out / "compare.md").read_text()
+    text = (tmp_path / "out/compare.md").read_text()
     for words in (
         "- m NVIDIA L40S: NVIDIA L40S \\| 580.1 \\| 13.0, preset l40s",
         "**m NVIDIA H200 against seed NVIDIA H200**",
@@ -127,175 +115,138 @@ def test_each_side_is_held_against_its_own_run(tmp_path, capsys):
         "rank agreement 1.00",
     ):
         assert words in text, words
-    assert "rank agreement 1.00" in (out / "compare.html").read_text()
+    assert "rank agreement 1.00" in (tmp_path / "out/compare.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["compare", "gate"])
-def test_a_lane_that_nobody_has_is_told_with_those_that_there_are(tmp_path, capsys, command):
-    root = str(suite(tmp_path / "a", {0: 1.0}).root)
-    others = ["--against", root] if command == "gate" else [root]
-    assert main([command, root, *others, "--lane", "foo"]) == 2
-    err = capsys.readouterr().err
+def test_a_lane_that_nobody_has_is_told_with_those_that_there_are(one, refused, command):
+    others = ["--against", one] if command == "gate" else [one]
+    err = refused(command, one, *others, "--lane", "foo")
     assert err == "kb-report: there are no times in lane foo; the lanes are eager\n"
 
 
-def test_compare_uses_one_lane_throughout(tmp_path):
+def test_compare_uses_one_lane_throughout(tmp_path, compared):
     builds = [suite(tmp_path / x, {0: 2.0}) for x in "ab"]
     for build, ms in zip(builds, (3.0, 6.0)):
         entry = build.candidates[0]
-        value = json.loads(build.path(entry["result"]).read_text())
-        eager = value["timing"]["lanes"]["eager"]
-        value["timing"]["lanes"]["graph"] = eager | {"candidate_ms": ms, "speedup": 1.0 / ms}
-        value["timing"]["lanes"]["graph"] |= {"ci_lo": 0.9 / ms, "ci_hi": 1.1 / ms}
-        build.write(entry["result"], value)
-    out = tmp_path / "out"
-    roots = [str(b.root) for b in builds]
-    assert main(["compare", *roots, "--lane", "graph", "--out", str(out)]) == 0
-    doc = json.loads((out / "compare.json").read_text())
+        eager = build.read(entry)["timing"]["lanes"]["eager"]
+        graph = {"candidate_ms": ms, "speedup": 1.0 / ms, "ci_lo": 0.9 / ms, "ci_hi": 1.1 / ms}
+        build.change(entry, {"timing.lanes.graph": eager | graph})
+    doc, _ = compared(*builds, "--lane", "graph")
     row = doc["levels"][0]["pairs"][0]["tasks"][0]
     assert (row["ratio"], row["time_ratio"]) == pytest.approx((0.5, 0.5))
 
 
-def test_compare_names_one_run_and_sample(tmp_path, capsys):
-    build = BuildDir(tmp_path / "h200")
-    task = build.levels[1][0]
-    for sample, speedup in (("s0", 1.0), ("s1", 2.0)):
-        build.result(build.add(task, run="m", sample=sample), "pass", speedup)
-    build.finish()
-    root = str(build.root)
-    assert main(["compare", f"{root}#m/s0", f"{root}#m/s1"]) == 0
-    assert " 2.000 [" in capsys.readouterr().out
-    assert main(["compare", f"{root}#none", root]) == 2
-    assert main(["compare", f"{root}#m/s7", f"{root}#m/s1"]) == 2
-    assert main(["compare", f"{root}#m/s0"]) == 2
+def test_compare_names_one_run_and_sample(build, kb):
+    build.fill({0: 1.0}, run="m", sample="s0").fill({0: 2.0}, run="m", sample="s1").finish()
+    assert " 2.000 [" in kb("compare", f"{build}#m/s0", f"{build}#m/s1").out
+    for sides in (("#none", ""), ("#m/s7", "#m/s1"), ("#m/s0",)):
+        kb("compare", *(f"{build}{side}" for side in sides), status=2)
 
 
-def test_a_level_that_a_run_does_not_enter_is_no_defeat(tmp_path, capsys):
+def test_a_level_that_a_run_does_not_enter_is_no_defeat(tmp_path, compared):
     builds = []
     for name, entered in (("a", (1,)), ("b", (1, 2)), ("c", (2,))):
         build = BuildDir(tmp_path / name, levels={1: tasks_of(1, 6), 2: tasks_of(2, 6)})
         for level in entered:
             for task in build.levels[level]:
-                build.result(build.add(task, level, run=name), "pass", 1.5)
-        builds.append(str(build.finish()))
-    out = tmp_path / "out"
-    assert main(["compare", *builds, "--out", str(out)]) == 0
-    one, two = json.loads((out / "compare.json").read_text())["levels"]
+                build.judged(task, "pass", 1.5, level=level, run=name)
+        builds.append(build.finish())
+    doc, printed = compared(*builds)
+    one, two = doc["levels"]
     assert one["without_candidates"] == ["c"] and two["without_candidates"] == ["a"]
     assert [(s["label"], s["rank"]) for s in one["sides"]] == [("a", 1), ("b", 1)]
     assert [(p["a"], p["b"]) for p in one["pairs"]] == [("a", "b")]
     assert [(p["a"], p["b"]) for p in two["pairs"]] == [("b", "c")]
-    texts = [capsys.readouterr().out]
-    texts += [(out / f"compare.{suffix}").read_text() for suffix in ("md", "html")]
-    for text in texts:
+    files = [(tmp_path / f"out/compare.{suffix}").read_text() for suffix in ("md", "html")]
+    for text in (printed, *files):
         assert text.count(": no candidates") == 2
 
 
 @pytest.mark.parametrize(("count", "has_interval"), [(4, False), (5, True)])
-def test_the_mean_of_few_ratios_has_no_interval(tmp_path, count, has_interval):
+def test_the_mean_of_few_ratios_has_no_interval(tmp_path, compared, count, has_interval):
     builds = [
         suite(tmp_path / name, {i: factor * (1 + i / 10) for i in range(count)})
         for name, factor in (("a", 1.0), ("b", 1.1))
     ]
-    out = tmp_path / "out"
-    assert main(["compare", *(str(b.root) for b in builds), "--out", str(out)]) == 0
-    mean = json.loads((out / "compare.json").read_text())["levels"][0]["pairs"][0]["geo_mean_ratio"]
+    mean = compared(*builds)[0]["levels"][0]["pairs"][0]["geo_mean_ratio"]
     assert mean["value"] == pytest.approx(1.1)
     assert (mean["lo"] is not None, mean["hi"] is not None) == (has_interval, has_interval)
 
 
-def change_env(build, **changes):
-    env = json.loads(build.path("env.json").read_text()) | changes
-    build.write("env.json", env)
+def other_harness(build, name):
+    """Makes everything in it the work of this harness."""
+    build.env["harness_sha256"] = name
+    for entry in build.candidates:
+        build.change(entry, {"hashes.harness": name})
 
 
 @pytest.mark.parametrize(
     "what", ["contract", "sizes", "lane", "harness", "sources", "torch", "tasks"]
 )
-def test_compare_refuses_what_must_not_be_mixed(tmp_path, capsys, what):
-    a = suite(tmp_path / "a", {0: 1.0})
+def test_compare_refuses_what_must_not_be_mixed(tmp_path, kb, refused, one, what):
     b = suite(tmp_path / "b", {0: 2.0})
     entry = b.candidates[0]
-    value = json.loads(b.path(entry["result"]).read_text())
     if what == "contract":
-        value["correctness"]["contract"] = "tf32"
+        b.change(entry, {"correctness.contract": "tf32"})
     elif what == "sizes":
-        value["timing"]["sizes"] = "odd"
+        b.change(entry, {"timing.sizes": "odd"})
     elif what == "lane":
-        value["timing"]["lanes"] = {"graph": value["timing"]["lanes"]["eager"]}
+        lanes = b.read(entry)["timing"]["lanes"]
+        b.change(entry, {"timing.lanes": None})
+        b.change(entry, {"timing.lanes": {"graph": lanes["eager"]}})
     elif what == "harness":
-        value["hashes"]["harness"] = "other"
-        change_env(b, harness_sha256="other")
+        other_harness(b, "other")
     elif what == "sources":
-        change_env(a, sources_sha256="one")
-        change_env(b, sources_sha256="other")
+        one.env["sources_sha256"], b.env["sources_sha256"] = "one", "other"
     elif what == "torch":
-        change_env(b, torch="2.6.0")
+        b.env["torch"] = "2.6.0"
     else:
         b.levels = {1: tasks_of(1, 3)}
-        b.finish()
-    b.write(entry["result"], value)
-    assert main(["compare", str(a.root), str(b.root)]) == 3
-    err = capsys.readouterr().err
-    assert "refused to compare" in err and len(err.splitlines()) == 1
-    assert main(["compare", "--allow-mixed", str(a.root), str(b.root)]) == 0
-    assert "MIXED: " in capsys.readouterr().out
+    sides = (one.finish(), b.finish())
+    assert "refused to compare" in refused("compare", *sides, status=3)
+    assert "MIXED: " in kb("compare", "--allow-mixed", *sides).out
 
 
-def test_gpus_whose_binaries_differ_are_compared(tmp_path):
+def test_gpus_whose_binaries_differ_are_compared(tmp_path, kb):
     a = suite(tmp_path / "h200", {0: 1.0})
     b = suite(tmp_path / "l40s", {0: 2.0}, gpu="l40s")
-    entry = b.candidates[0]
-    value = json.loads(b.path(entry["result"]).read_text())
-    value["hashes"]["harness"] = "for another architecture"
-    b.write(entry["result"], value)
-    change_env(b, harness_sha256="for another architecture")
-    assert main(["compare", str(a.root), str(b.root)]) == 3
+    other_harness(b, "for another architecture")
+    kb("compare", a, b.finish(), status=3)
     for build in (a, b):
-        change_env(build, sources_sha256="the same")
-    assert main(["compare", str(a.root), str(b.root)]) == 0
+        build.env["sources_sha256"] = "the same"
+    kb("compare", a.finish(), b.finish())
 
 
 def scale(build, sizes):
     """Names the sizes that all candidates were timed at."""
     for entry in build.candidates:
-        value = json.loads(build.path(entry["result"]).read_text())
-        value["timing"]["sizes"] = sizes
-        build.write(entry["result"], value)
+        build.change(entry, {"timing.sizes": sizes})
 
 
 @pytest.mark.parametrize("command", ["merge", "gate", "compare"])
-def test_scaled_sizes_are_not_mixed_with_full_ones(tmp_path, capsys, command):
-    a = suite(tmp_path / "a", {0: 1.0})
+def test_scaled_sizes_are_not_mixed_with_full_ones(tmp_path, kb, one, command):
     b = suite(tmp_path / "b", {0: 2.0})
     scale(b, "full@24g")
-    others = ["--against", str(a.root)] if command == "gate" else [str(a.root)]
-    out = ["--out", str(tmp_path / "out")] if command == "merge" else []
-    assert main([command, *out, str(b.root), *others]) == 3
-    error = capsys.readouterr().err
+    others = ["--against", one] if command == "gate" else [one]
+    out = ["--out", tmp_path / "out"] if command == "merge" else []
+    error = kb(command, *out, b, *others, status=3).err
     assert error.count("different sizes (KB_SIZES) in 1 task(s)") == 1
-    scale(a, "full@16g")
-    assert main([command, *out, str(b.root), *others]) == 3
-    assert "different choices of full sizes (KB_SIZES) (16g, 24g)" in capsys.readouterr().err
+    scale(one, "full@16g")
+    error = kb(command, *out, b, *others, status=3).err
+    assert "different choices of full sizes (KB_SIZES) (16g, 24g)" in error
 
 
-def test_shards_of_one_choice_of_sizes_are_merged(tmp_path):
-    fits = suite(tmp_path / "a", {0: 1.0})
+def test_shards_of_one_choice_of_sizes_are_merged(tmp_path, kb, one):
     scaled = suite(tmp_path / "b", {1: 1.0})
     scale(scaled, "full@24g")
     untimed = suite(tmp_path / "c", {2: "incorrect"})
-    paths = [str(build.root) for build in (fits, scaled, untimed)]
-    assert main(["merge", *paths, "--out", str(tmp_path / "out")]) == 0
+    kb("merge", one, scaled, untimed, "--out", tmp_path / "out")
 
 
-def test_compare_on_cpu_shows_verdicts_only(tmp_path, capsys):
-    builds = []
-    for name in ("a", "b"):
-        build = BuildDir(tmp_path / name, backend="cpu")
-        build.result(build.add(build.levels[1][0]), "pass", 5.0)
-        builds.append(str(build.finish()))
-    assert main(["compare", *builds, "--out", str(tmp_path / "out")]) == 0
-    text = capsys.readouterr().out
+def test_compare_on_cpu_shows_verdicts_only(tmp_path, compared):
+    builds = [BuildDir(tmp_path / x, backend="cpu").fill({0: 5.0}).finish() for x in "ab"]
+    _, text = compared(*builds)
     assert "fast_0" in text and "fast_1" not in text and "geo-mean" not in text
 
 
@@ -303,28 +254,25 @@ def test_compare_on_cpu_shows_verdicts_only(tmp_path, capsys):
 
 
 def results_of(path):
-    doc = json.loads((path / "results.json").read_text())
+    doc = read_json(path / "results.json")
     assert schema.check(doc, "results") == []
     return doc
 
 
-def test_merge_is_idempotent_and_independent_of_order(tmp_path, monkeypatch):
+def test_merge_is_idempotent_and_independent_of_order(tmp_path, kb, monkeypatch):
     shards = [
         suite(tmp_path / "s1", {0: 1.0, 1: 2.0, 4: None}),
         suite(tmp_path / "s2", {2: 0.5, 3: "incorrect"}),
         suite(tmp_path / "s3", {1: 2.5, 4: "timeout"}),
     ]
-    newer = json.loads(shards[2].path(shards[2].candidates[0]["result"]).read_text())
-    newer["time"] = "2026-02-01T00:00:00Z"
-    shards[2].write(shards[2].candidates[0]["result"], newer)
-    paths = [str(s.root) for s in shards]
+    shards[2].change(shards[2].candidates[0], {"time": "2026-02-01T00:00:00Z"})
     for name, order in {"a": [0, 1, 2], "b": [2, 0, 1], "c": [1, 2, 0, 1]}.items():
-        assert main(["merge", *(paths[i] for i in order), "--out", str(tmp_path / name)]) == 0
+        kb("merge", *(shards[i] for i in order), "--out", tmp_path / name)
     want = results_of(tmp_path / "a")
     assert results_of(tmp_path / "b") == want and results_of(tmp_path / "c") == want
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")  # a later day
-    again = [str(tmp_path / "a"), paths[1], str(tmp_path / "b/results.json"), paths[0]]
-    assert main(["merge", *again, "--out", str(tmp_path / "d")]) == 0
+    again = [tmp_path / "a", shards[1], tmp_path / "b/results.json", shards[0]]
+    kb("merge", *again, "--out", tmp_path / "d")
     assert results_of(tmp_path / "d") == want
     row = want["runs"][0]["levels"][0]["samples"][0]
     assert (row["n"], row["judged"], row["correct"]) == (6, 5, 3)
@@ -340,47 +288,33 @@ def test_merge_is_idempotent_and_independent_of_order(tmp_path, monkeypatch):
     assert "2026-02-01 00:00 UTC" in (tmp_path / "d/index.html").read_text()
 
 
-def test_a_mixed_merge_is_independent_of_order_and_says_each_thing_once(tmp_path):
+def test_a_mixed_merge_is_independent_of_order_and_says_each_thing_once(tmp_path, kb):
     shards = [suite(tmp_path / x, dict.fromkeys(range(4), 1.0 + i)) for i, x in enumerate("abc")]
     for shard, harness in zip(shards, ("one", "two", "two")):
-        change_env(shard, harness_sha256=harness)
-        for entry in shard.candidates:
-            value = json.loads(shard.path(entry["result"]).read_text())
-            value["hashes"]["harness"] = harness
-            shard.write(entry["result"], value)
-    paths = [str(s.root) for s in shards]
+        other_harness(shard, harness)
+        shard.finish()
     docs = []
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
         out = tmp_path / f"out{order[0]}"
-        arguments = [paths[i] for i in order]
-        assert main(["merge", "--allow-mixed", *arguments, "--out", str(out)]) == 0
+        kb("merge", "--allow-mixed", *(shards[i] for i in order), "--out", out)
         docs.append(results_of(out))
     assert docs[0] == docs[1] == docs[2]
     several, mixed = docs[0]["notes"]
     names = [e["name"] for e in shards[0].candidates]
     assert several == f"4{merge.SEVERAL}{', '.join(sorted(names))}"
-    assert mixed.startswith("mixed: different harnesses") and mixed.index(paths[0]) < mixed.index(
-        paths[1]
-    )
-    again = [str(tmp_path / "out0"), paths[2]]
-    assert main(["merge", "--allow-mixed", *again, "--out", str(tmp_path / "again")]) == 0
-    assert several in results_of(tmp_path / "again")["notes"]
-    assert len([n for n in results_of(tmp_path / "again")["notes"] if merge.SEVERAL in n]) == 1
+    assert mixed.startswith("mixed: different harnesses")
+    assert mixed.index(str(shards[0])) < mixed.index(str(shards[1]))
+    kb("merge", "--allow-mixed", tmp_path / "out0", shards[2], "--out", tmp_path / "again")
+    notes = results_of(tmp_path / "again")["notes"]
+    assert several in notes and len([n for n in notes if merge.SEVERAL in n]) == 1
 
 
-def test_merge_refuses_other_machines_and_contracts(tmp_path, capsys):
-    a = suite(tmp_path / "a", {0: 1.0})
+def test_merge_refuses_other_machines_and_contracts(tmp_path, kb, one):
     b = suite(tmp_path / "b", {1: 1.0}, gpu="l40s")
-    out = str(tmp_path / "out")
-    assert main(["merge", str(a.root), str(b.root), "--out", out]) == 3
-    assert "different machines" in capsys.readouterr().err
     c = suite(tmp_path / "c", {1: 1.0})
-    entry = c.candidates[0]["result"]
-    value = json.loads(c.path(entry).read_text())
-    value["correctness"]["contract"] = "tf32"
-    c.write(entry, value)
-    assert main(["merge", str(a.root), str(c.root), "--out", out]) == 3
-    assert "different contracts (fp32, tf32)" in capsys.readouterr().err
+    c.change(c.candidates[0], {"correctness.contract": "tf32"})
+    for other, why in ((b, "different machines"), (c, "different contracts (fp32, tf32)")):
+        assert why in kb("merge", one, other, "--out", tmp_path / "out", status=3).err
 
 
 @pytest.mark.parametrize(
@@ -395,59 +329,49 @@ def test_merge_refuses_other_machines_and_contracts(tmp_path, capsys):
         (None, "unreadable"),
     ],
 )
-def test_merge_and_compare_leave_out_what_is_bad(tmp_path, capsys, text, kind):
-    a, b = (suite(tmp_path / x, {0: 1.0}) for x in "ab")
-    good, bad, out = [str(a.root), str(b.root)], tmp_path / "bad.json", tmp_path / "out"
+def test_merge_and_compare_leave_out_what_is_bad(tmp_path, kb, refused, one, text, kind):
+    other, bad, out = suite(tmp_path / "b", {0: 1.0}), tmp_path / "bad.json", tmp_path / "out"
     if text is not None:
         bad.write_text(text)
-    assert main(["merge", str(bad), good[0], "--out", str(out)]) == 1
-    assert f"bad input ({kind}): {bad} " in capsys.readouterr().err
-    doc = json.loads((out / "results.json").read_text())
+    told = f"bad input ({kind}): {bad} "
+    assert told in kb("merge", bad, one, "--out", out, status=1).err
+    doc = read_json(out / "results.json")
     assert [(p["kind"], p["path"]) for p in doc["problems"]] == [(kind, str(bad))]
     assert [c["state"] for c in doc["candidates"]] == ["judged"]
     assert "bad.json" in (out / "index.html").read_text()
-    assert main(["compare", good[0], str(bad), good[1], "--out", str(out)]) == 1
-    assert f"bad input ({kind}): {bad} " in capsys.readouterr().err
+    assert told in kb("compare", one, bad, other, "--out", out, status=1).err
     for name in ("compare.json", "compare.md", "compare.html"):
         assert "bad.json" in (out / name).read_text()
     for command in (
-        ["merge", str(bad), "--out", str(tmp_path / "none")],
-        ["compare", good[0], str(bad)],
-        ["gate", good[0], "--against", str(bad)],
+        ["merge", bad, "--out", tmp_path / "none"],
+        ["compare", one, bad],
+        ["gate", one, "--against", bad],
     ):
-        assert main(command) == 2, "nothing can be said"
-        err = capsys.readouterr().err
-        assert "bad.json" in err and len(err.splitlines()) == 1
+        assert "bad.json" in refused(*command)  # nothing can be said
     assert not (tmp_path / "none").exists()
 
 
-def test_every_command_names_what_was_left_out_of_its_input(tmp_path, capsys):
+def test_every_command_names_what_was_left_out_of_its_input(tmp_path, kb):
     build = suite(tmp_path / "a", {0: 1.0, 1: 2.0})
     build.write(build.candidates[1]["result"], "")
-    root, name, out = str(build.root), build.candidates[0]["name"], str(tmp_path / "out")
-    assert main(["rollup", "--build-dir", root]) == 1
-    capsys.readouterr()
-    commands = [
-        ["gate", "SOURCE", "--against", "SOURCE"],
-        ["compare", "SOURCE", "SOURCE", "--out", out],
-        ["feedback", "SOURCE", name],
-        ["export", "kernelbench", "SOURCE", "--out", out],
-        ["export", "google-benchmark", "SOURCE", "--out", out],
-    ]
-    for source in (root, f"{root}/reports/results.json"):
-        for command in commands:
-            assert main([source if x == "SOURCE" else x for x in command]) == 1, command
-            err = capsys.readouterr().err
+    name, out = build.candidates[0]["name"], tmp_path / "out"
+    build.report(status=1)
+    for source in (build, build.root / "reports/results.json"):
+        for command in (
+            ["gate", source, "--against", source],
+            ["compare", source, source, "--out", out],
+            ["feedback", source, name],
+            ["export", "kernelbench", source, "--out", out],
+            ["export", "google-benchmark", source, "--out", out],
+        ):
+            err = kb(*command, status=1).err
             assert f"bad input (empty): {build.candidates[1]['result']} is empty" in err, command
-    doc = json.loads((tmp_path / "out/compare.json").read_text())
-    assert [p["kind"] for p in doc["problems"]] == ["empty"]
+    assert [p["kind"] for p in read_json(out / "compare.json")["problems"]] == ["empty"]
 
 
-def test_a_damaged_report_is_no_good_input(tmp_path):
-    a = suite(tmp_path / "a", {0: 1.0})
-    main(["rollup", "--build-dir", str(a.root)])
-    doc = json.loads((a.root / "reports/results.json").read_text())
-    for change in (
+@pytest.mark.parametrize(
+    "change",
+    [
         lambda d: d["candidates"].append(d["candidates"][0]),
         lambda d: d["candidates"][0].update(result=None),
         lambda d: d["candidates"][0].update(task="none"),
@@ -459,21 +383,20 @@ def test_a_damaged_report_is_no_good_input(tmp_path):
         lambda d: d["machine"]["host"].update(memory_bytes="much"),
         lambda d: d.update(problems=[{"kind": "conflict", "path": "a", "message": "b"}]),
         lambda d: d.pop("levels"),
-    ):
-        copy = json.loads(json.dumps(doc))
-        change(copy)
-        (tmp_path / "bad.json").write_text(json.dumps(copy))
-        with pytest.raises(model.BadReport) as e:
-            merge.read_suite(tmp_path / "bad.json")
-        assert e.value.problem.kind == "invalid" and "is damaged" in e.value.problem.message
+    ],
+)
+def test_a_damaged_report_is_no_good_input(tmp_path, one, change):
+    doc = one.report()
+    change(doc)
+    with pytest.raises(model.BadReport) as e:
+        merge.read_suite(rewritten(tmp_path, doc))
+    assert e.value.problem.kind == "invalid" and "is damaged" in e.value.problem.message
 
 
 @pytest.mark.parametrize("key", ["run", "sample", "task", "lane"])
 @pytest.mark.parametrize("name", ["/tmp/kb-evil/x", "..", "a/../../x", "a\x1b[2J", "a\n", ""])
-def test_a_report_with_names_that_no_file_may_bear_is_refused(tmp_path, capsys, key, name):
-    a = suite(tmp_path / "a", {0: 1.0})
-    main(["rollup", "--build-dir", str(a.root)])
-    doc = json.loads((a.root / "reports/results.json").read_text())
+def test_a_report_with_names_that_no_file_may_bear_is_refused(tmp_path, refused, one, key, name):
+    doc = one.report()
     c = doc["candidates"][0]
     if key == "lane":
         c["result"]["timing"]["lanes"][name] = c["result"]["timing"]["lanes"].pop("eager")
@@ -483,36 +406,27 @@ def test_a_report_with_names_that_no_file_may_bear_is_refused(tmp_path, capsys, 
             record["name"] = model.candidate_name(record)
         doc["levels"]["1"]["tasks"].append(c["task"])
     doc["levels"]["1"]["tasks"] = sorted(set(doc["levels"]["1"]["tasks"]))
-    bad = tmp_path / "bad.json"
-    bad.write_text(json.dumps(doc))
+    bad = rewritten(tmp_path, doc)
     before = sorted(tmp_path.rglob("*"))
-    capsys.readouterr()
-    for command in (
-        ["merge", str(bad), "--out", str(tmp_path / "out")],
-        ["export", "google-benchmark", str(bad), "--out", str(tmp_path / "out")],
-    ):
-        assert main(command) == 2
-        err = capsys.readouterr().err
-        assert "is damaged" in err and "\x1b" not in err and len(err.splitlines()) == 1
+    for command in (["merge", bad], ["export", "google-benchmark", bad]):
+        err = refused(*command, "--out", tmp_path / "out")
+        assert "is damaged" in err and "\x1b" not in err
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys):
-    a = suite(tmp_path / "a", {0: 1.0})
-    main(["rollup", "--build-dir", str(a.root)])
-    doc = json.loads((a.root / "reports/results.json").read_text())
+def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys, one):
+    doc = one.report()
     evil = "a\x1b[2J\x9b2J\x07"
     doc["preset"] = doc["harness"]["sha256"] = evil
     doc["problems"] = [{"kind": "empty", "path": evil, "message": evil}]
-    bad = tmp_path / "bad.json"
-    bad.write_text(json.dumps(doc))
+    bad = rewritten(tmp_path, doc)
     for command in (
-        ["merge", str(bad), "--out", str(tmp_path / "out")],
-        ["compare", str(bad), str(a.root)],
-        ["compare", str(bad), str(a.root), "--allow-mixed"],
-        ["gate", str(bad), "--against", str(a.root), "--allow-mixed"],
+        ["merge", bad, "--out", tmp_path / "out"],
+        ["compare", bad, one],
+        ["compare", bad, one, "--allow-mixed"],
+        ["gate", bad, "--against", one, "--allow-mixed"],
     ):
-        main(command)
+        main([str(word) for word in command])
         shown = "".join(capsys.readouterr())
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), command
 
@@ -529,123 +443,90 @@ def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys):
         ({"ci_lo": 1.0 + 1e-12, "ci_hi": 1.0 + 1e-12}, None),
     ],
 )
-def test_no_report_with_an_impossible_interval_is_read(tmp_path, capsys, change, words):
-    a = suite(tmp_path / "a", {0: 1.0})
-    main(["rollup", "--build-dir", str(a.root)])
-    doc = json.loads((a.root / "reports/results.json").read_text())
+def test_no_report_with_an_impossible_interval_is_read(tmp_path, kb, one, change, words):
+    doc = one.report()
     doc["candidates"][0]["result"]["timing"]["lanes"]["eager"] |= change
-    bad = tmp_path / "bad.json"
-    bad.write_text(json.dumps(doc))
-    capsys.readouterr()
+    bad = rewritten(tmp_path, doc)
     for command in (
-        ["merge", str(bad), "--out", str(tmp_path / "out")],
-        ["compare", f"{bad}#m", str(a.root)],
-        ["gate", str(bad), "--against", str(a.root)],
+        ["merge", bad, "--out", tmp_path / "out"],
+        ["compare", f"{bad}#m", one],
+        ["gate", bad, "--against", one],
     ):
-        assert main(command) == (2 if words else 0)
-        assert words is None or words in capsys.readouterr().err
+        err = kb(*command, status=2 if words else 0).err
+        assert words is None or words in err
 
 
-def test_a_candidate_has_the_name_of_its_place(tmp_path):
-    build = BuildDir(tmp_path / "h200")
-    for sample in (None, "s0"):
-        build.result(build.add(build.levels[1][0], run="m", sample=sample), "pass", 2.0)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    doc = json.loads((build.root / "reports/results.json").read_text())
+def test_a_candidate_has_the_name_of_its_place(build, tmp_path):
+    build.fill({0: 2.0}, run="m").fill({0: 2.0}, run="m", sample="s0")
+    doc = build.report()
     for c in doc["candidates"]:
         c["name"] = c["result"]["name"] = "m.level1.another"
         with pytest.raises(model.BadReport, match="that should be m"):
-            rewritten(tmp_path, doc)
+            merge.read_suite(rewritten(tmp_path, doc))
     build.candidates[0]["name"] = "m.level1.another"
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 1
-    doc = json.loads((build.root / "reports/results.json").read_text())
+    doc = build.report(status=1)
     assert [c["sample"] for c in doc["candidates"]] == ["s0"]
     assert "should be" in doc["problems"][0]["message"]
 
 
 def test_a_result_in_a_report_is_that_of_its_candidate(tmp_path):
-    a = suite(tmp_path / "a", {0: 1.0, 1: 2.0})
-    main(["rollup", "--build-dir", str(a.root)])
-    doc = json.loads((a.root / "reports/results.json").read_text())
+    doc = suite(tmp_path / "a", {0: 1.0, 1: 2.0}).report()
     one, other = doc["candidates"]
     one["result"] = other["result"]
     with pytest.raises(model.BadReport, match="belongs to another candidate: name is"):
-        rewritten(tmp_path, doc)
+        merge.read_suite(rewritten(tmp_path, doc))
 
 
 def rewritten(folder, doc):
-    """The suite of a results.json with this content."""
-    path = folder / "results.json"
+    """A report with this content."""
+    path = folder / "bad.json"
     path.write_text(json.dumps(doc))
-    return merge.read_suite(path)
-
-
-def test_report_survives_the_round_trip(tmp_path):
-    build = full_suite(tmp_path / "h200", ("seed", "m"), samples=("s0", "s1"), every=5)
-    build.finish()
-    main(["rollup", "--build-dir", str(build.root)])
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    assert rollup.document(merge.read_suite(build.root / "reports")) == doc
+    return path
 
 
 # gate
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "status", "word"),
+    ("before", "after", "options", "status", "word"),
     [
-        ({0: 1.5, 1: 1.0}, {0: 1.5, 1: 1.0}, 0, "no significant"),
-        ({0: 1.5}, {0: 1.49}, 0, "no significant"),
-        ({0: 1.5}, {0: 1.3}, 1, "SLOWER"),
-        ({0: 1.5}, {0: 0.1}, 1, "p < 1e-9"),
-        ({0: 1.5}, {0: "incorrect"}, 1, "now incorrect"),
-        ({0: 1.5}, {}, 1, "now not provided"),
-        ({0: 1.5}, {0: None}, 1, "not judged (no result)"),
-        ({0: 1.5, 1: "incorrect"}, {0: 1.5, 1: 1.0}, 0, "no significant"),
-        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, 2, "no candidate of the base passed"),
-        ({}, {0: 1.0}, 2, "no candidate of the base passed"),
-        ({0: 1.5, 1: 1.5}, {0: 1.5, 1: "pass"}, 1, "now without a time in lane eager"),
-        ({0: "pass"}, {0: 1.5}, 0, "0 of them have times in both"),
+        ({0: 1.5, 1: 1.0}, {0: 1.5, 1: 1.0}, "", 0, "no significant"),
+        ({0: 1.5}, {0: 1.49}, "", 0, "no significant"),
+        ({0: 1.5}, {0: 1.3}, "", 1, "SLOWER"),
+        ({0: 1.5}, {0: 0.1}, "", 1, "p < 1e-9"),
+        ({0: 1.5}, {0: "incorrect"}, "", 1, "now incorrect"),
+        ({0: 1.5}, {}, "", 1, "now not provided"),
+        ({0: 1.5}, {0: None}, "", 1, "not judged (no result)"),
+        ({0: 1.5, 1: "incorrect"}, {0: 1.5, 1: 1.0}, "", 0, "no significant"),
+        ({0: "incorrect"}, {0: 1.0, 1: 1.0}, "", 2, "no candidate of the base passed"),
+        ({}, {0: 1.0}, "", 2, "no candidate of the base passed"),
+        ({0: 1.5, 1: 1.5}, {0: 1.5, 1: "pass"}, "", 1, "now without a time in lane eager"),
+        ({0: "pass"}, {0: 1.5}, "", 0, "0 of them have times in both"),
+        ({0: 1.5, 1: 1.5}, {0: 1.5}, "--partial", 0, ""),
+        ({0: 1.5, 1: "incorrect"}, {0: "pass"}, "--partial", 0,
+         "1 candidates passed before, 0 of them have times in both"),
+        # It failed before, and the base names it.
+        ({0: 1.5, 1: "incorrect"}, {1: 1.5}, "--partial", 0, "0 candidates passed before"),
+        ({0: 1.5, 1: "incorrect"}, {2: 1.5}, "--partial", 2, "of the base was judged now"),
+        ({0: 1.5, 1: "incorrect"}, {0: None}, "--partial", 2, "of the base was judged now"),
     ],
-)
-def test_gate(tmp_path, capsys, before, after, status, word):
+)  # fmt: skip
+def test_gate(tmp_path, kb, before, after, options, status, word):
     a, b = suite(tmp_path / "a", before), suite(tmp_path / "b", after)
-    assert main(["gate", str(b.root), "--against", str(a.root)]) == status
-    assert word in "".join(capsys.readouterr())
+    assert word in "".join(kb("gate", b, "--against", a, *options.split(), status=status))
 
 
-def test_gate_needs_significance(tmp_path):
-    a = suite(tmp_path / "a", {0: 1.0}, half=0.2)
-    b = suite(tmp_path / "b", {0: 0.9}, half=0.2)
-    assert main(["gate", str(b.root), "--against", str(a.root)]) == 0
-    assert main(["gate", str(b.root), "--against", str(a.root), "--alpha", "0.3"]) == 1
-
-
-def test_gate_partial_and_refusal(tmp_path, capsys):
-    a = suite(tmp_path / "a", {0: 1.5, 1: 1.5})
-    b = suite(tmp_path / "b", {0: 1.5})
-    c = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
-    assert main(["gate", str(b.root), "--against", str(a.root), "--partial"]) == 0
-    assert main(["gate", str(c.root), "--against", str(a.root)]) == 3
-    err = capsys.readouterr().err
+def test_gate_refuses_another_machine(tmp_path, kb, one):
+    other = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
+    err = kb("gate", other, "--against", one, status=3).err
     assert "different machines" in err and "--allow-mixed does it all the same" in err
 
 
-@pytest.mark.parametrize(
-    ("after", "status", "word"),
-    [
-        ({0: "pass"}, 0, "1 candidates passed before, 0 of them have times in both"),
-        ({1: 1.5}, 0, "0 candidates passed before"),  # it failed before, and the base names it
-        ({2: 1.5}, 2, "no candidate of the base was judged now"),
-        ({0: None}, 2, "no candidate of the base was judged now"),
-    ],
-)
-def test_a_partial_gate_is_open_only_if_something_was_judged(tmp_path, capsys, after, status, word):
-    a, b = suite(tmp_path / "a", {0: 1.5, 1: "incorrect"}), suite(tmp_path / "b", after)
-    assert main(["gate", str(b.root), "--against", str(a.root), "--partial"]) == status
-    assert word in "".join(capsys.readouterr())
+def test_gate_needs_significance(tmp_path, kb):
+    a = suite(tmp_path / "a", {0: 1.0}, half=0.2)
+    b = suite(tmp_path / "b", {0: 0.9}, half=0.2)
+    kb("gate", b, "--against", a)
+    kb("gate", b, "--against", a, "--alpha", "0.3", status=1)
 
 
 @pytest.mark.parametrize("value", ["abc", "", "nan", "0", "1"])
@@ -658,21 +539,19 @@ def test_a_share_lies_between_0_and_1(tmp_path, capsys, value):
 # feedback
 
 
-def test_feedback(tmp_path, capsys):
+def test_feedback(tmp_path, kb):
     build = full_suite(tmp_path / "h200")
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    folder = build.root / "reports/feedback/seed/level1"
-    assert len(list(folder.glob("*.md"))) == len(list(folder.glob("*.json"))) == 100
-    for path in (build.root / "reports/feedback").rglob("*.md"):
+    build.report()
+    folder = build.root / "reports/feedback"
+    for suffix in ("md", "json"):
+        assert len(list((folder / "seed/level1").glob(f"*.{suffix}"))) == 100
+    for path in folder.rglob("*.md"):
         text = path.read_text()
         assert len(text) < 4000, "short enough for a prompt"
         assert "rng" not in text and "seed:" not in text
-    for path in (build.root / "reports/feedback").rglob("*.json"):
+    for path in folder.rglob("*.json"):
         assert "rng_seed" not in path.read_text()
-    capsys.readouterr()
-    assert main(["feedback", str(build.root), "seed.level1.019_relu"]) == 0
-    text = capsys.readouterr().out
+    text = kb("feedback", build, "seed.level1.019_relu").out
     for word in ("Roofline", "registers", "occupancy", "tensor-core", "vector loads", "| eager |"):
         assert word in text
     for name, hint in (
@@ -681,46 +560,37 @@ def test_feedback(tmp_path, capsys):
         ("seed.level1.019_rely", "; did you mean seed.level1.019_relu, "),
         ("softmax", "; did you mean seed.level1.023_softmax, "),
     ):
-        assert main(["feedback", str(build.root), name]) == 2
-        err = capsys.readouterr().err
+        err = kb("feedback", build, name, status=2).err
         assert err.startswith(f"kb-report: there is no candidate {name}{hint}"), err
         assert hint or err.endswith("nobody\n")
 
 
-def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, capsys):
+def test_feedback_of_a_wrong_candidate_on_the_cpu(tmp_path, kb):
     build = BuildDir(tmp_path / "cpu", backend="cpu")
-    wrong, right = (build.add(t) for t in build.levels[1][:2])
-    value = build.result(wrong, "incorrect")
-    value["correctness"]["worst"] |= {"expected": 115.81993304161325, "bound": 0.005121104924738}
-    value["correctness"]["warnings"] = ["__shfl_sync() reads from lane 31, which takes no part"]
-    value["build"]["resources"][0]["shared_bytes"] = 2048
-    build.write(wrong["result"], value)
-    build.result(right, "pass", 3.0)
+    changes = {
+        "correctness.worst": {"expected": 115.81993304161325, "bound": 0.005121104924738},
+        "correctness.warnings": ["__shfl_sync() reads from lane 31, which takes no part"],
+        "build.resources.0": {"shared_bytes": 2048},
+    }
+    wrong, right = build.judged(0, "incorrect", changes=changes), build.judged(1, "pass", 3.0)
     build.finish()
-    assert main(["feedback", str(build.root), wrong["name"]]) == 0
-    text = capsys.readouterr().out
+    text = kb("feedback", build, wrong["name"]).out
     assert "expected 115.8199, got 0.698112, allowed difference 0.00512 (value)" in text
     assert "## Warnings\n\n- __shfl_sync() reads from lane 31, which takes no part" in text
     assert "## Kernels for sm_90" in text
     assert "32 registers, no spills, 2048 bytes shared, occupancy at most 100 %" in text
-    assert main(["feedback", str(build.root), right["name"]]) == 0
-    text = capsys.readouterr().out
+    text = kb("feedback", build, right["name"]).out
     assert "functional, not a GPU measurement" in text and "3.0" not in text
 
 
-def test_wrong_elements_are_counted_located_and_shown(tmp_path, capsys):
-    build = BuildDir(tmp_path / "h200")
-    entry = build.add(build.levels[1][0])
-    value = build.result(entry, "incorrect")
-    value["correctness"]["worst"] |= {
+def test_wrong_elements_are_counted_located_and_shown(build, kb):
+    worst = {
         "wrong": 96, "elements": 960, "where": "only the last index, 9, of dimension 1",
         "first": [{"index": [0, 9], "got": None, "expected": 1.5},
                   {"index": [1, 9], "got": 0.25, "expected": 2.5}],
     }  # fmt: skip
-    build.write(entry["result"], value)
-    build.finish()
-    assert main(["feedback", str(build.root), entry["name"]]) == 0
-    text = capsys.readouterr().out
+    entry = build.judged(0, "incorrect", changes={"correctness.worst": worst})
+    text = kb("feedback", build.finish(), entry["name"]).out
     assert "96 of 960 elements are wrong: only the last index, 9, of dimension 1." in text
     assert "| 0, 9 | not finite | 1.5 |" in text and "| 1, 9 | 0.25 | 2.5 |" in text
 
@@ -742,23 +612,29 @@ def test_wrong_elements_are_counted_located_and_shown(tmp_path, capsys):
         ({"reason": "input_modified"}, None),
     ],
 )  # fmt: skip
-def test_what_json_has_no_number_for_is_told_in_words(tmp_path, worst, sentence):
-    build = BuildDir(tmp_path / "h200")
-    entry = build.add(build.levels[1][0])
-    value = build.result(entry, "incorrect")
+def test_what_json_has_no_number_for_is_told_in_words(build, worst, sentence):
+    entry = build.judged(0, "incorrect", changes={"correctness.worst": None})
     at = {"set": "smoke", "output": "y"} | ({"index": [0, 7]} if sentence else {})
-    value["correctness"]["worst"] = at | worst
-    build.write(entry["result"], value)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / f"reports/feedback/seed/level1/{entry['task']}.md").read_text()
+    build.change(entry, {"correctness.worst": at | worst})
+    build.report()
+    text = build.feedback(entry)
     assert "None" not in text
     assert ("## Worst element" in text) == bool(sentence)
     assert sentence is None or f"Output y[0, 7] at set smoke: {sentence}" in text
-    page = details(build.root / "reports/index.html")[entry["name"]]
+    page = build.details(entry)
     assert ("Worst element" in page) == bool(sentence)
-    got = "<dt>Got</dt><dd>-</dd>"
-    assert got not in page and "None" not in page
+    assert "<dt>Got</dt><dd>-</dd>" not in page and "None" not in page
+
+
+def baseline(path, text):
+    """A file with times of KernelBench."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return path
+
+
+def baseline_of(doc):
+    return doc["runs"][0]["levels"][0]["samples"][0]["baselines"][0]
 
 
 def test_diagnostics_keep_what_matters():
@@ -800,82 +676,60 @@ TIMING = {
 }
 
 
-def test_upstream_baseline(tmp_path, capsys):
+def test_upstream_baseline(tmp_path, capsys, kb):
     build = suite(tmp_path / "h200", {0: 1.0, 1: 1.0, 2: 1.0})  # every candidate takes 1 ms
-    path = tmp_path / "H100" / "baseline_time_torch.json"
-    path.parent.mkdir()
-    path.write_text(json.dumps(TIMING))
-    status = main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)])
-    assert status == 0
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    base = doc["runs"][0]["levels"][0]["samples"][0]["baselines"][0]
+    path = baseline(tmp_path / "H100/baseline_time_torch.json", TIMING)
+    base = baseline_of(build.report("--baseline", path))
+    assert "against H100/baseline_time_torch" in capsys.readouterr().out
     assert base["name"] == "H100/baseline_time_torch" and base["hardware"] == "NVIDIA X"
     # 3x and exactly 1x of N = 6; the strict rule leaves the second out.
     assert base["fast_p_point"]["1"] == pytest.approx(1 / 6)
     assert base["fast_p_point"]["0.8"] == pytest.approx(2 / 6)
     assert base["fast_p_point"]["0"] == 0.5, "times play no part"
     assert base["missing"] == build.levels[1][2:] and base["other_sizes"] == []
-    assert schema.check(doc, "results") == []
-    assert "against H100/baseline_time_torch" in capsys.readouterr().out
-    reports = build.root / "reports"
-    assert "H100/baseline\\_time\\_torch | (0.500)" in (reports / "summary.md").read_text()
-    page = (reports / "index.html").read_text()
-    assert "NVIDIA X, points only, lacks 4" in page
-    out = tmp_path / "merged"
-    merged = ["merge", str(reports), "--baseline", str(path), "--out", str(out)]
-    assert main(merged) == 0
-    again = json.loads((out / "results.json").read_text())
-    assert again["runs"][0]["levels"][0]["samples"][0]["baselines"] == [base]
+    assert "H100/baseline\\_time\\_torch | (0.500)" in build.text("summary.md")
+    assert "NVIDIA X, points only, lacks 4" in build.text()
+    kb("merge", build.root / "reports", "--baseline", path, "--out", tmp_path / "merged")
+    assert baseline_of(read_json(tmp_path / "merged/results.json")) == base
 
 
-def test_scaled_sizes_meet_no_times_of_kernelbench(tmp_path, capsys):
+def test_scaled_sizes_meet_no_times_of_kernelbench(tmp_path, capsys, kb):
     build = suite(tmp_path / "h200", {0: 1.0, 1: 1.0})
     entry = build.candidates[0]
-    value = json.loads(build.path(entry["result"]).read_text())
-    value["timing"]["sizes"] = "full@24g"
-    build.write(entry["result"], value)
-    path = tmp_path / "b.json"
-    path.write_text(json.dumps(TIMING))
-    assert main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)]) == 0
+    build.change(entry, {"timing.sizes": "full@24g"})
+    base = baseline_of(build.report("--baseline", baseline(tmp_path / "b.json", TIMING)))
     assert f"timed at other sizes, left out: {entry['task']}" in capsys.readouterr().out
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    base = doc["runs"][0]["levels"][0]["samples"][0]["baselines"][0]
     assert base["other_sizes"] == [entry["task"]] and base["timed"] == 1
     assert base["fast_p_point"]["0"] == pytest.approx(2 / 6) and base["fast_p_point"]["2"] == 0
-    assert "1 timed at other sizes left out" in (build.root / "reports/index.html").read_text()
+    assert "1 timed at other sizes left out" in build.text()
     out = tmp_path / "kb"
-    assert main(["export", "kernelbench", str(build.root), "--out", str(out)]) == 0
-    assert f"1 candidate(s): {entry['name']}" in capsys.readouterr().out
-    timing = json.loads((out / "timing/NVIDIA_H200/baseline_time_eager.json").read_text())
+    assert (
+        f"1 candidate(s): {entry['name']}" in kb("export", "kernelbench", build, "--out", out).out
+    )
+    timing = read_json(out / "timing/NVIDIA_H200/baseline_time_eager.json")
     assert list(timing["level1"]) == ["2_Standard_matrix_multiplication_.py"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"level1": {"1_a.py": {"mean": "x"}}}'])
-def test_upstream_baseline_that_is_none(tmp_path, capsys, text):
-    build = suite(tmp_path / "h200", {0: 1.0})
-    path = tmp_path / "b.json"
-    path.write_text(text)
-    assert main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)]) == 2
-    assert "b.json" in capsys.readouterr().err
+def test_upstream_baseline_that_is_none(tmp_path, kb, one, text):
+    path = baseline(tmp_path / "b.json", text)
+    assert "b.json" in kb("rollup", "--build-dir", one, "--baseline", path, status=2).err
 
 
 @pytest.mark.parametrize("mean", ["-1.0", "0", "NaN", '"x"', "null", "true", None])
 def test_a_damaged_entry_of_a_baseline_is_named(tmp_path, capsys, mean):
     build = suite(tmp_path / "h200", {0: 1.0, 1: 1.0})
-    path = tmp_path / "fw" / "bl.json"
-    path.parent.mkdir()
     entry = "3" if mean is None else f'{{"mean": {mean}}}'
-    path.write_text(f'{{"level1": {{"1_a.py": {{"mean": 2}}, "2_b.py": {entry}}}}}')
-    assert main(["rollup", "--build-dir", str(build.root), "--baseline", str(path)]) == 1
+    text = f'{{"level1": {{"1_a.py": {{"mean": 2}}, "2_b.py": {entry}}}}}'
+    path = baseline(tmp_path / "fw/bl.json", text)
+    doc = build.report("--baseline", path, status=1)
     captured = capsys.readouterr()
     assert f"bad input (invalid): {path} has entries without a time" in captured.err
     assert "level1/2_b.py" in captured.err and "level1/1_a.py" not in captured.err
     row = next(x for x in captured.out.splitlines() if x.split()[:1] == ["fw/bl"])
     assert "(0.167)" in row and "None" not in captured.out
-    assert "<small>points only" in (build.root / "reports/index.html").read_text()
-    doc = json.loads((build.root / "reports/results.json").read_text())
+    assert "<small>points only" in build.text()
     assert [p["path"] for p in doc["problems"]] == [str(path)]
-    assert schema.check(doc, "results") == []
 
 
 def upstream_analysis(results, timing, level, names, thresholds):
@@ -897,77 +751,62 @@ def upstream_analysis(results, timing, level, names, thresholds):
 
 def test_upstream_export_gives_the_same_scores_there(tmp_path):
     build = full_suite(tmp_path / "h200", ("m",), samples=("s0", "s1"), every=2)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
+    doc = build.report()
     out = build.root / "reports/kernelbench"
-    timing = json.loads((out / "timing/NVIDIA_H200/baseline_time_eager.json").read_text())
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    for level in doc["runs"][0]["levels"]:
-        there = out / f"runs/m_level{level['level']}"
-        results = json.loads((there / "eval_results.json").read_text())
+    timing = read_json(out / "timing/NVIDIA_H200/baseline_time_eager.json")
+    for run_level in doc["runs"][0]["levels"]:
+        level = run_level["level"]
+        there = out / f"runs/m_level{level}"
+        results = read_json(there / "eval_results.json")
         assert list(results) == sorted(results, key=int)
         for entries in results.values():
             for e in entries:
                 assert set(e) == {
                     "sample_id", "compiled", "correctness", "metadata", "runtime", "runtime_stats",
                 }  # fmt: skip
-        analysis = json.loads((there / "analysis.json").read_text())
+        analysis = read_json(there / "analysis.json")
         assert set(analysis) == {
             "run_name", "level", "hardware", "total_count", "total_eval", "compiled_count",
             "correct_count", "compilation_rate", "correctness_rate", "geo_mean_speedup", "fast_p",
         }  # fmt: skip
-        names = [
-            (int(t[:3]), model.task_facts(level["level"], t)["upstream"])
-            for t in doc["levels"][str(level["level"])]["tasks"]
-        ]
+        tasks = doc["levels"][str(level)]["tasks"]
+        names = {t: model.task_facts(level, t)["upstream"] for t in tasks}
         # Both samples share the reference's time here only where one was written: use sample 0's.
-        first = {c["task"]: c for c in doc["candidates"] if c["sample"] == "s0"}
-        own = {f"level{level['level']}": {}}
-        for number, name in names:
-            lane = next(
-                (
-                    c["result"]["timing"]["lanes"]["eager"]
-                    for t, c in first.items()
-                    if c["level"] == level["level"]
-                    and int(t[:3]) == number
-                    and c["result"]["timing"]
-                ),
-                None,
-            )
-            if lane:
-                own[f"level{level['level']}"][name] = {"mean": lane["reference_ms"]}
-                assert name in timing[f"level{level['level']}"]
-        want = upstream_analysis(
-            results, own, level["level"], names, (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
-        )
+        own = {
+            names[c["task"]]: {"mean": c["result"]["timing"]["lanes"]["eager"]["reference_ms"]}
+            for c in doc["candidates"]
+            if c["sample"] == "s0" and c["level"] == level and c["result"]["timing"]
+        }
+        assert set(own) <= set(timing[f"level{level}"])
+        numbered = [(int(task[:3]), name) for task, name in names.items()]
+        thresholds = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
+        want = upstream_analysis(results, {f"level{level}": own}, level, numbered, thresholds)
         for key in ("compiled_count", "correct_count"):
             assert analysis[key] == want[key]
         assert analysis["fast_p"] == pytest.approx(want["fast_p"])
 
 
-def test_google_benchmark_export(tmp_path):
+def test_google_benchmark_export(tmp_path, kb):
     build = suite(tmp_path / "h200", {0: 2.0, 1: "incorrect"})
     out = tmp_path / "gb"
-    assert main(["export", "google-benchmark", str(build.root), "--out", str(out)]) == 0
-    files = list(out.iterdir())
-    assert len(files) == 1
-    value = json.loads(files[0].read_text())
+    kb("export", "google-benchmark", build, "--out", out)
+    (file,) = out.iterdir()
+    value = read_json(file)
     times = {b["name"].rsplit("/", 1)[1]: b["real_time"] for b in value["benchmarks"]}
     assert times == {"reference": 1.0, "candidate": 0.5}
     assert "library_build_type" not in value["context"], "a report does not know it"
     assert re.fullmatch(r"m\.level1\.\w+/eager/candidate", value["benchmarks"][1]["name"])
 
 
-def test_an_export_of_nothing_says_why(tmp_path, capsys):
+def test_an_export_of_nothing_says_why(tmp_path, kb):
     build = suite(tmp_path / "h200", {0: "incorrect"})
-    assert main(["export", "google-benchmark", str(build.root), "--out", str(tmp_path)]) == 2
-    assert "was timed on a GPU" in capsys.readouterr().err
+    command = ("export", "google-benchmark", build, "--out", tmp_path)
+    assert "was timed on a GPU" in kb(*command, status=2).err
 
 
-def test_a_run_is_chosen_in_compare_only(tmp_path, capsys):
-    build = suite(tmp_path / "h200", {0: 2.0})
-    assert main(["gate", f"{build.root}#m", "--against", str(build.root)]) == 2
-    assert "does not exist; only compare takes #RUN" in capsys.readouterr().err
+def test_a_run_is_chosen_in_compare_only(one, kb):
+    err = kb("gate", f"{one}#m", "--against", one, status=2).err
+    assert "does not exist; only compare takes #RUN" in err
 
 
 def test_wrapper_script_runs_from_anywhere(tmp_path):
@@ -982,9 +821,8 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
 
 
 @pytest.mark.parametrize("buffered", [True, False])
-def test_output_that_cannot_be_written_is_one_sentence(tmp_path, buffered):
-    build = suite(tmp_path / "a", {0: 1.0})
-    command = [sys.executable, "-m", "kb_report", "rollup", "--build-dir", str(build.root)]
+def test_output_that_cannot_be_written_is_one_sentence(one, buffered):
+    command = [sys.executable, "-m", "kb_report", "rollup", "--build-dir", str(one)]
     environment = {**os.environ, "PYTHONPATH": str(schema.SCHEMA_DIR.parent)}
     if not buffered:
         environment["PYTHONUNBUFFERED"] = "1"
@@ -998,7 +836,7 @@ def test_output_that_cannot_be_written_is_one_sentence(tmp_path, buffered):
 
 def test_a_report_finds_the_sources_that_it_does_not_carry(tmp_path, monkeypatch):
     build = suite(tmp_path / "a", {0: 1.0, 1: 2.0})
-    main(["rollup", "--build-dir", str(build.root)])
+    build.report()
     monkeypatch.setattr(merge, "PROJECT", build.source_dir)
     changed = build.source_dir / build.candidates[1]["source"]
     changed.write_text("// changed")
@@ -1006,18 +844,16 @@ def test_a_report_finds_the_sources_that_it_does_not_carry(tmp_path, monkeypatch
     assert "__global__" in texts[0] and texts[1] is None
 
 
-def test_a_kept_report_may_be_compressed(tmp_path, capsys):
-    build = suite(tmp_path / "a", {0: 1.0})
-    main(["rollup", "--build-dir", str(build.root)])
+def test_a_kept_report_may_be_compressed(tmp_path, kb, one):
+    one.report()
     kept = tmp_path / "kept/results.json.gz"
     kept.parent.mkdir()
-    packed = gzip.compress((build.root / "reports/results.json").read_bytes())
+    packed = gzip.compress(one.text("results.json").encode())
     kept.write_bytes(packed)
-    assert merge.read_suite(kept.parent).candidates[0]["name"] == build.candidates[0]["name"]
+    assert merge.read_suite(kept.parent).candidates[0]["name"] == one.candidates[0]["name"]
     for damaged, word in ((packed[:99], "truncated"), (b"{}", "not compressed"), (b"", "is empty")):
         kept.write_bytes(damaged)
-        assert main(["gate", str(kept), "--against", str(kept)]) == 2
-        assert word in capsys.readouterr().err
+        assert word in kb("gate", kept, "--against", kept, status=2).err
 
 
 def test_json_is_short_and_unchanged():
@@ -1034,9 +870,9 @@ def test_json_is_short_and_unchanged():
         write.as_json([float("nan")])
 
 
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path, capsys):
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, kb):
     pipe = tmp_path / "results.json"
     os.mkfifo(pipe)
     for source in (pipe, tmp_path):
-        assert main(["merge", str(source), "--out", str(tmp_path / "out")]) == 2
-        assert "is no regular file" in capsys.readouterr().err
+        err = kb("merge", source, "--out", tmp_path / "out", status=2).err
+        assert "is no regular file" in err

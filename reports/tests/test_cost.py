@@ -3,7 +3,7 @@
 import pytest
 
 from kb_report import cost, load, rollup, write
-from synthetic import BuildDir, tasks_of
+from synthetic import BuildDir
 
 BENCHES = [
     {"start": 1.0, "checks": 0.5, "reference": 2.0, "candidate": 1.0},
@@ -30,9 +30,7 @@ def test_nothing_timed_has_no_table():
 
 @pytest.mark.parametrize(("backend", "shown"), [("cuda", True), ("cpu", False)])
 def test_only_gpu_times_are_summed_up(tmp_path, backend, shown):
-    build = BuildDir(tmp_path, backend=backend, levels={1: tasks_of(1, 2)})
-    for task in build.levels[1]:
-        build.result(build.add(task), "pass", 2.0)
+    build = BuildDir(tmp_path, backend=backend).fill({0: 2.0, 1: 2.0})
     build.finish()
     text = write.summary_md(rollup.document(load.load_build_dir(build.root)))
     assert ("| compile | 1.31 | 1.31 | 3 |" in text) == shown

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from kb_report import dataset, tree
-from kb_report.cli import main
 from synthetic import KERNEL, BuildDir, sha, tasks_of
 
 
@@ -25,10 +24,7 @@ class Tree:
         return self.build.source_dir / "level1" / task / file
 
     def add(self, i, verdict="pass", speedup=None, **options):
-        changes = {k: options.pop(k) for k in ("evidence",) if k in options}
-        entry = self.build.add(self.build.levels[1][i], **{"run": "m", **options})
-        self.build.result(entry, verdict, speedup, **changes)
-        return entry
+        return self.build.judged(i, verdict, speedup, run="m", **options)
 
     def keep_hashes(self):
         """sources.sha256 as the build writes it, and its hash in env.json."""
@@ -38,20 +34,30 @@ class Tree:
             for file in (tree.HEADER, tree.REFERENCE)
         ]
         path = self.build.write("sources.sha256", "".join(lines))
-        env = json.loads(self.build.path("env.json").read_text())
-        self.build.write("env.json", env | {"sources_sha256": sha(path.read_bytes())})
+        self.build.env = {"sources_sha256": sha(path.read_bytes())}
 
     def finish(self):
-        self.build.finish()
-        return str(self.build.root)
+        return self.build.finish()
 
 
-def rows_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+@pytest.fixture
+def t(tmp_path):
+    return Tree(tmp_path / "h200")
 
 
-def test_a_row_per_candidate_with_a_fresh_verdict(tmp_path, capsys):
-    t = Tree(tmp_path / "h200")
+@pytest.fixture
+def pairs(tmp_path, kb):
+    """Runs the command: the rows that it writes, and what is printed."""
+
+    def run(*roots, status=0):
+        out = tmp_path / "pairs.jsonl"
+        printed = kb("dataset", *roots, "--out", out, status=status)
+        return [json.loads(line) for line in out.read_text().splitlines()], printed
+
+    return run
+
+
+def test_a_row_per_candidate_with_a_fresh_verdict(t, tmp_path, pairs):
     fast = t.add(0, "pass", 2.0)
     t.add(1, "incorrect")
     t.add(2, "compile_error")
@@ -61,12 +67,10 @@ def test_a_row_per_candidate_with_a_fresh_verdict(tmp_path, capsys):
     (t.build.source_dir / changed["source"]).write_text("// later\n")
     t.add(5, None)
     t.build.runs = {"m": {"model": "Some Model", "library": "cublas"}}
-    root, out = t.finish(), tmp_path / "pairs.jsonl"
-    assert main(["dataset", root, "--out", str(out)]) == 0
-    rows = rows_of(out)
+    rows, printed = pairs(t.finish())
     assert [r["verdict"] for r in rows] == ["pass", "incorrect", "compile_error"]
-    said = capsys.readouterr().out
-    assert "3 pair(s)" in said and "1 not judged (stale)" in said and "1 source changed" in said
+    for words in ("3 pair(s)", "1 not judged (stale)", "1 source changed"):
+        assert words in printed.out
     row = rows[0]
     assert row["name"] == fast["name"] and row["kind"] == dataset.KIND
     assert row["task_h"] == f"// task.h of {fast['task']}\n"
@@ -80,44 +84,35 @@ def test_a_row_per_candidate_with_a_fresh_verdict(tmp_path, capsys):
     assert lane["ci_lo"] < 2 < lane["ci_hi"]
     assert rows[1]["lanes"] == [] and rows[1]["evidence"].startswith("Output y differs")
     assert "__shfl_down_synch" in rows[2]["diagnostics"]
-    text = out.read_text()
+    text = (tmp_path / "pairs.jsonl").read_text()
     assert "rng_seed" not in text and str(tmp_path) not in text
 
 
-def test_the_text_of_a_task_is_that_of_the_build(tmp_path, capsys):
-    t = Tree(tmp_path / "h200")
+def test_the_text_of_a_task_is_that_of_the_build(t, pairs):
     a, b = t.add(0), t.add(1)
-    root, out = t.finish(), tmp_path / "pairs.jsonl"
-    assert main(["dataset", root, "--out", str(out)]) == 0
-    assert [r["task_verified"] for r in rows_of(out)] == [False, False]
+    assert [r["task_verified"] for r in pairs(t.finish())[0]] == [False, False]
     t.keep_hashes()
     t.file(b["task"], "task.h").write_text("// another task\n")
-    capsys.readouterr()
-    assert main(["dataset", root, "--out", str(out)]) == 0
-    assert [(r["name"], r["task_verified"]) for r in rows_of(out)] == [(a["name"], True)]
-    assert "task changed" in capsys.readouterr().out
+    rows, printed = pairs(t.finish())
+    assert [(r["name"], r["task_verified"]) for r in rows] == [(a["name"], True)]
+    assert "task changed" in printed.out
     t.file(a["task"], "reference.cpp").unlink()
-    assert main(["dataset", root, "--out", str(out)]) == 2
-    assert len(rows_of(out)) == 1, "the earlier file stays"
-    assert "task missing" in capsys.readouterr().err
+    rows, printed = pairs(t.finish(), status=2)
+    assert len(rows) == 1, "the earlier file stays"
+    assert "task missing" in printed.err
 
 
-def test_kernels_are_exact_and_steer_no_terminal(tmp_path):
-    t = Tree(tmp_path / "h200")
+def test_kernels_are_exact_and_steer_no_terminal(t, tmp_path, pairs):
     evil = KERNEL + '// \x1b[2J \u202e \x9b "\\ é\r\n\u2028</script>'
-    entry = t.add(0, "incorrect", source=evil, evidence="\x1b[2Jwrong\u202e")
-    path = t.build.source_dir / entry["source"]
-    path.write_bytes(evil.encode())
+    entry = t.add(0, "incorrect", source=evil)
+    (t.build.source_dir / entry["source"]).write_bytes(evil.encode())
     t.build.result(entry, "incorrect", evidence="\x1b[2Jwrong\u202e")
-    out = tmp_path / "pairs.jsonl"
-    assert main(["dataset", t.finish(), "--out", str(out)]) == 0
-    assert set(out.read_bytes()) <= {0x0A, *range(0x20, 0x7F)}
-    (row,) = rows_of(out)
+    (row,), _ = pairs(t.finish())
+    assert set((tmp_path / "pairs.jsonl").read_bytes()) <= {0x0A, *range(0x20, 0x7F)}
     assert row["kernel"] == evil and row["evidence"] == "wrong\ufffd"
 
 
-def test_a_source_outside_of_the_tree_is_left_out(tmp_path, capsys):
-    t = Tree(tmp_path / "h200")
+def test_a_source_outside_of_the_tree_is_left_out(t, tmp_path, pairs):
     t.add(0)
     entry = t.add(1)
     secret = tmp_path / "secret.cu"
@@ -127,66 +122,52 @@ def test_a_source_outside_of_the_tree_is_left_out(tmp_path, capsys):
     path = t.build.source_dir / link["source"]
     path.unlink()
     path.symlink_to(secret)
-    out = tmp_path / "pairs.jsonl"
-    assert main(["dataset", t.finish(), "--out", str(out)]) == 0
-    assert len(rows_of(out)) == 1
-    assert "2 source missing" in capsys.readouterr().out
+    rows, printed = pairs(t.finish())
+    assert len(rows) == 1 and "2 source missing" in printed.out
 
 
-def test_the_same_verdict_is_one_row(tmp_path, capsys):
-    t = Tree(tmp_path / "h200")
+def test_the_same_verdict_is_one_row(t, pairs):
     t.add(0, "pass", 2.0)
-    root, out = t.finish(), tmp_path / "pairs.jsonl"
-    assert main(["dataset", root, f"{root}/.", "--out", str(out)]) == 0
-    assert len(rows_of(out)) == 1
+    root = t.finish()
+    assert len(pairs(root, f"{root}/.")[0]) == 1
 
 
-def test_times_without_a_gpu_are_no_speedups(tmp_path):
+def test_times_without_a_gpu_are_no_speedups(tmp_path, pairs):
     t = Tree(tmp_path / "cpu", backend="cpu")
     t.add(0, "pass", 3.0)
-    out = tmp_path / "pairs.jsonl"
-    assert main(["dataset", t.finish(), "--out", str(out)]) == 0
-    (row,) = rows_of(out)
+    (row,), _ = pairs(t.finish())
     assert row["lanes"] == [] and row["sizes"] is None and row["gpu"] is None
     assert row["backend"] == "cpu" and row["verdict"] == "pass"
 
 
-def test_bad_input_is_named_and_the_rest_written(tmp_path, capsys):
-    t = Tree(tmp_path / "h200")
+def test_bad_input_is_named_and_the_rest_written(t, tmp_path, pairs):
     t.add(0, "pass", 2.0)
-    bad = t.add(1)
-    t.build.path(bad["result"]).write_text("{")
-    out = tmp_path / "pairs.jsonl"
-    assert main(["dataset", t.finish(), str(tmp_path / "nobody"), "--out", str(out)]) == 1
-    assert len(rows_of(out)) == 1
-    err = capsys.readouterr().err
-    assert "truncated" in err and "nobody" in err
+    t.build.path(t.add(1)["result"]).write_text("{")
+    rows, printed = pairs(t.finish(), tmp_path / "nobody", status=1)
+    assert len(rows) == 1
+    assert "truncated" in printed.err and "nobody" in printed.err
 
 
-@pytest.mark.parametrize("name", ["pairs.csv", "pairs", "pairs.json"])
-def test_an_unknown_form_is_refused(tmp_path, capsys, name):
-    t = Tree(tmp_path / "h200")
-    t.add(0)
-    assert main(["dataset", t.finish(), "--out", str(tmp_path / name)]) == 2
-    assert ".jsonl" in capsys.readouterr().err and not (tmp_path / name).exists()
-
-
-def test_parquet_needs_pyarrow(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("pairs.csv", ".jsonl"),
+        ("pairs", ".jsonl"),
+        ("pairs.json", ".jsonl"),
+        ("pairs.parquet", "pyarrow"),
+    ],
+)
+def test_a_form_that_cannot_be_written_is_refused(t, tmp_path, kb, monkeypatch, name, word):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    t = Tree(tmp_path / "h200")
     t.add(0)
-    out = tmp_path / "pairs.parquet"
-    assert main(["dataset", t.finish(), "--out", str(out)]) == 2
-    assert "pyarrow" in capsys.readouterr().err and not out.exists()
+    assert word in kb("dataset", t.finish(), "--out", tmp_path / name, status=2).err
+    assert not (tmp_path / name).exists()
 
 
-def test_parquet_holds_the_same_rows(tmp_path):
+def test_parquet_holds_the_same_rows(t, tmp_path, kb, pairs):
     parquet = pytest.importorskip("pyarrow.parquet")
-    t = Tree(tmp_path / "h200")
     t.add(0, "pass", 2.0)
     t.add(1, "incorrect")
-    root = t.finish()
-    for suffix in ("jsonl", "parquet"):
-        assert main(["dataset", root, "--out", str(tmp_path / f"pairs.{suffix}")]) == 0
-    table = parquet.read_table(tmp_path / "pairs.parquet")
-    assert table.to_pylist() == rows_of(tmp_path / "pairs.jsonl")
+    kb("dataset", t.finish(), "--out", tmp_path / "pairs.parquet")
+    rows, _ = pairs(t.finish())
+    assert parquet.read_table(tmp_path / "pairs.parquet").to_pylist() == rows

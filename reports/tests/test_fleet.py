@@ -1,14 +1,12 @@
 """Shards of what is to be judged, and results that come back from nodes, for tools/fleet."""
 
-import hashlib
-import json
 import subprocess
 
 import pytest
 
 from kb_report import adopt, load, shards
 from kb_report.cli import main
-from synthetic import HARNESS, BuildDir, tasks_of
+from synthetic import HARNESS, BuildDir, read_json, sha, tasks_of
 
 TASKS = tasks_of(1, 6)
 
@@ -94,9 +92,9 @@ def test_seconds_of_another_report_count(tmp_path, capsys):
     entries = [kernel(build, task) for task in TASKS[:3]]
     long = {"sets": [{"set": "full", "seconds": 1500}]}
     build.result(entries[0], "incorrect", correctness=long)
-    root = build.finish()
-    assert main(["rollup", "--build-dir", str(root), "--out", str(tmp_path / "old")]) in (0, 77)
-    (root / entries[0]["result"]).unlink()
+    out = ["--out", str(tmp_path / "old")]
+    assert main(["rollup", "--build-dir", str(build.finish()), *out]) in (0, 77)
+    build.path(entries[0]["result"]).unlink()
     capsys.readouterr()
     found, said = plan(tmp_path, capsys, "--seconds", str(tmp_path / "old"), "m")
     # 1500 s each, since there is nothing else to go by: one shard is to take ten minutes.
@@ -149,59 +147,50 @@ def test_hashes_are_those_that_sha256sum_checks(tmp_path, capsys):
 
 def test_the_harness_is_hashed_as_results_name_it(tmp_path, monkeypatch):
     monkeypatch.undo()
-    for name in ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner"):
+    names = ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner")
+    for name in names:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(name)
-    names = ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner")
-    digests = "".join(hashlib.sha256(name.encode()).hexdigest() for name in names)
-    assert shards.harness_sha256(tmp_path) == hashlib.sha256(digests.encode()).hexdigest()
+    assert shards.harness_sha256(tmp_path) == sha("".join(map(sha, names)))
 
 
-def test_a_kernel_that_is_not_built_is_named(tmp_path, capsys):
+def test_a_kernel_that_is_not_built_is_named(tmp_path, kb):
     build = build_in(tmp_path)
     entry = kernel(build, TASKS[0])
     build.path(entry["build_json"]).unlink()
-    build.finish()
-    command = ["shards", "--build-dir", str(build.root), "--out", str(tmp_path / "x"), "m"]
-    assert main(command) == 2
-    assert f"{entry['build_json']} is missing: build first" in capsys.readouterr().err
+    command = ("shards", "--build-dir", build.finish(), "--out", tmp_path / "x", "m")
+    assert f"{entry['build_json']} is missing: build first" in kb(*command, status=2).err
 
 
-class Node:
+def node_of(build, name="1.0", gpu="h200"):
     """What a node leaves: results and env.json, of modules like those that were submitted."""
-
-    def __init__(self, tmp_path, build, name, gpu="h200"):
-        self.build = BuildDir(tmp_path / name, gpu=gpu, levels={1: TASKS})
-        self.build.source_dir = build.source_dir
-        self.build.candidates = build.candidates
-        self.build.finish()
-        self.root = self.build.root
-        (self.root / "manifest.json").unlink()
-
-    def result(self, entry, *arguments, **changes):
-        return self.build.result(entry, *arguments, **changes)
+    node = BuildDir(build.source_dir.parent / name, gpu=gpu, levels={1: TASKS})
+    node.source_dir, node.candidates = build.source_dir, build.candidates
+    (node.finish() / "manifest.json").unlink()
+    return node
 
 
 def take(build, capsys, *nodes, mixed=False):
     """Runs `kb-report adopt`."""
     option = ["--allow-mixed"] if mixed else []
-    folders = [str(node.root) for node in nodes]
-    status = main(["adopt", "--build-dir", str(build.root), *option, *folders])
-    printed = capsys.readouterr()
-    return status, printed.out, printed.err
+    folders = [str(node) for node in nodes]
+    status = main(["adopt", "--build-dir", str(build), *option, *folders])
+    return (status, *capsys.readouterr())
 
 
-def read(build, entry):
-    return json.loads(build.path(entry["result"]).read_text())
+def built(tmp_path, count):
+    """A build folder with so many kernels, one for a task."""
+    build = build_in(tmp_path / "src")
+    entries = [kernel(build, task) for task in TASKS[:count]]
+    build.finish()
+    return build, entries
 
 
 def test_each_result_is_taken_over_once(tmp_path, capsys):
-    build = build_in(tmp_path / "src")
-    here, there, both, unfinished, compiled = (kernel(build, task) for task in TASKS[:5])
+    build, (here, there, both, unfinished, compiled) = built(tmp_path, 5)
     build.result(here, "incorrect", evidence="judged here")
-    build.finish()
-    first, second = Node(tmp_path, build, "1.0"), Node(tmp_path, build, "1.1")
+    first, second = node_of(build), node_of(build, "1.1")
     first.result(here, "incorrect", evidence="judged there")
     first.result(there, speedup=1.5)
     first.result(both, "incorrect", evidence="first")
@@ -209,9 +198,9 @@ def test_each_result_is_taken_over_once(tmp_path, capsys):
     first.result(compiled, None)
     second.result(both, "incorrect", evidence="second")
     assert take(build, capsys, first, second) == (0, "2 result(s) taken over\n", "")
-    assert read(build, here)["evidence"] == "judged here"
-    assert read(build, both)["evidence"] == "first"
-    assert read(build, there)["timing"]["lanes"]["eager"]["speedup"] == 1.5
+    assert build.read(here)["evidence"] == "judged here"
+    assert build.read(both)["evidence"] == "first"
+    assert build.read(there)["timing"]["lanes"]["eager"]["speedup"] == 1.5
     assert not build.path(unfinished["result"]).exists()
     assert take(build, capsys, first, second) == (0, "0 result(s) taken over\n", "")
 
@@ -229,49 +218,41 @@ def test_each_result_is_taken_over_once(tmp_path, capsys):
     ],
 )
 def test_a_result_of_other_files_is_refused(tmp_path, capsys, change, why):
-    build = build_in(tmp_path / "src")
-    entry, right = kernel(build, TASKS[0]), kernel(build, TASKS[1])
-    build.finish()
-    node = Node(tmp_path, build, "1.0")
-    value = node.result(entry, "incorrect")
-    node.result(entry, "incorrect", hashes=value["hashes"] | change)
+    build, (entry, right) = built(tmp_path, 2)
+    node = node_of(build)
+    node.result(entry, "incorrect")
+    node.change(entry, {"hashes": change})
     node.result(right, "incorrect")
     status, said, err = take(build, capsys, node)
     assert (status, said) == (1, "1 result(s) taken over\n")
-    assert err == f"not taken: {entry['name']} in {node.root}: {why}\n"
+    assert err == f"not taken: {entry['name']} in {node}: {why}\n"
     assert not build.path(entry["result"]).exists()
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": 1}', "[]"])
 def test_a_damaged_result_is_refused(tmp_path, capsys, text):
-    build = build_in(tmp_path / "src")
-    entry = kernel(build, TASKS[0])
-    build.finish()
-    node = Node(tmp_path, build, "1.0")
-    node.build.write(entry["result"], text)
+    build, (entry,) = built(tmp_path, 1)
+    node = node_of(build)
+    node.write(entry["result"], text)
     status, said, err = take(build, capsys, node)
     assert (status, said) == (1, "0 result(s) taken over\n")
-    assert f"not taken: {entry['name']} in {node.root}: the result file" in err
+    assert f"not taken: {entry['name']} in {node}: the result file" in err
 
 
 def test_another_build_of_the_harness_is_refused(tmp_path, capsys):
-    build = build_in(tmp_path / "src")
-    entry = kernel(build, TASKS[0])
-    build.finish()
-    node = Node(tmp_path, build, "1.0")
+    build, (entry,) = built(tmp_path, 1)
+    node = node_of(build)
     node.result(entry, "incorrect")
-    env = json.loads((node.root / "env.json").read_text())
-    (node.root / "env.json").write_text(json.dumps(env | {"harness_sha256": "0" * 64}))
+    node.env = {"harness_sha256": "0" * 64}
+    (node.finish() / "manifest.json").unlink()
     status, _, err = take(build, capsys, node)
     assert status == 1
-    assert err == f"not taken: {node.root}: judged by another build of the harness\n"
+    assert err == f"not taken: {node}: judged by another build of the harness\n"
 
 
 def test_different_machines_are_refused_as_in_merge(tmp_path, capsys):
-    build = build_in(tmp_path / "src")
-    entries = [kernel(build, task) for task in TASKS[:2]]
-    build.finish()
-    nodes = [Node(tmp_path, build, "1.0"), Node(tmp_path, build, "2.0", gpu="l40s")]
+    build, entries = built(tmp_path, 2)
+    nodes = [node_of(build), node_of(build, "2.0", gpu="l40s")]
     for node, entry in zip(nodes, entries, strict=True):
         node.result(entry, speedup=1.5)
     status, said, err = take(build, capsys, *nodes)
@@ -284,40 +265,31 @@ def test_different_machines_are_refused_as_in_merge(tmp_path, capsys):
     assert take(build, capsys, nodes[1])[0] == 3
 
 
-def test_a_machine_that_only_builds_gets_the_environment_of_the_nodes(tmp_path, capsys):
-    build = build_in(tmp_path / "src")
-    entry = kernel(build, TASKS[0])
-    build.finish()
+def test_a_machine_that_only_builds_gets_the_environment_of_the_nodes(tmp_path, capsys, kb):
+    build, (entry,) = built(tmp_path, 1)
     build.path("env.json").unlink()
-    node = Node(tmp_path, build, "1.0")
+    node = node_of(build)
     node.result(entry, "incorrect")
     assert take(build, capsys, node)[0] == 0
-    assert main(["pending", "--build-dir", str(build.root), "m"]) == 0
-    assert capsys.readouterr().out == ""
+    assert kb("pending", "--build-dir", build, "m").out == ""
 
 
 def test_an_environment_older_than_the_choice_of_tasks_refuses_nothing(tmp_path, capsys):
     """The list of sources follows KB_TASKS, the programs do not."""
-    build = build_in(tmp_path / "src")
-    here, there = kernel(build, TASKS[0]), kernel(build, TASKS[1])
+    build, (here, there) = built(tmp_path, 2)
     build.result(here, "incorrect")
-    build.finish()
-    node = Node(tmp_path, build, "1.0")
+    node = node_of(build)
     node.result(there, "incorrect")
-    sources = hashlib.sha256(build.path("sources.sha256").read_bytes()).hexdigest()
-    for folder, value in ((build.root, "0" * 64), (node.root, sources)):
-        env = json.loads((folder / "env.json").read_text())
-        (folder / "env.json").write_text(json.dumps(env | {"sources_sha256": value}))
+    sources = sha(build.path("sources.sha256").read_bytes())
+    build.env, node.env = {"sources_sha256": "0" * 64}, {"sources_sha256": sources}
+    build.finish()
+    (node.finish() / "manifest.json").unlink()
     assert take(build, capsys, node) == (0, "1 result(s) taken over\n", "")
-    assert json.loads(build.path("env.json").read_text())["sources_sha256"] == sources
+    assert read_json(build.path("env.json"))["sources_sha256"] == sources
 
 
 def test_folders_without_results_are_passed_over(tmp_path, capsys):
-    build = build_in(tmp_path / "src")
-    kernel(build, TASKS[0])
-    build.finish()
-    node = Node(tmp_path, build, "1.0")
+    build, _ = built(tmp_path, 1)
     (tmp_path / "1.1").mkdir()
-    command = ["adopt", "--build-dir", str(build.root), str(node.root), str(tmp_path / "1.1")]
-    assert main([*command, str(tmp_path / "1.2")]) == 0
-    assert capsys.readouterr().out == "0 result(s) taken over\n"
+    folders = (node_of(build), tmp_path / "1.1", tmp_path / "1.2")
+    assert take(build, capsys, *folders) == (0, "0 result(s) taken over\n", "")

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from kb_report import importing, launch, translate, tree
-from kb_report.cli import main
 from kb_report.model import ReportError
 from kb_report.symbols import Untranslatable
+from synthetic import read_json
 
 CUDA = """
 #include <torch/extension.h>
@@ -27,13 +29,17 @@ torch::Tensor relu(torch::Tensor x) {
 }
 """
 
+RELU = "return self.extension.relu(x)"
+NORM = "level1/040_layer_norm"
+SIZES = """batch_size = 16
+dim = 384
 
-def module(forward, init="", cuda=CUDA, functions='["relu"]', sizes=None, init_arguments=""):
+def get_inputs():
+    return [torch.randn(batch_size, dim)]"""
+
+
+def module(forward, init="", cuda=CUDA, functions='["relu"]', sizes=SIZES, init_arguments=""):
     """A source in KernelBench's form."""
-    sizes = (
-        sizes
-        or "batch_size = 16\ndim = 384\n\ndef get_inputs():\n    return [torch.randn(batch_size, dim)]"
-    )
     return f'''
 import torch
 import torch.nn as nn
@@ -47,17 +53,13 @@ class ModelNew(nn.Module):
     def __init__(self{init_arguments}):
         super(ModelNew, self).__init__()
         self.extension = extension
-{indented(init, 8)}
+{indent(init, " " * 8)}
 
     def forward(self, x):
-{indented(forward, 8)}
+{indent(forward, " " * 8)}
 
 {sizes}
 '''
-
-
-def indented(text, by):
-    return "\n".join(" " * by + line for line in text.splitlines())
 
 
 def translated(text, task="level1/019_relu", **more):
@@ -71,7 +73,7 @@ def reason(text, task="level1/019_relu"):
 
 
 def test_a_call_of_the_extension():
-    made = translated(module("return self.extension.relu(x)"))
+    made = translated(module(RELU))
     assert "const at::Tensor kb_t0 = ::relu(kb_x0);" in made.source
     assert "kb_scope.give(kb_t0, kb_y0, kb_numel0);" in made.source
     assert "#include <kb/torch.h>" in made.source
@@ -84,8 +86,13 @@ def test_kernels_are_launched_on_the_stream():
     assert translate.on_stream("k<<<a, b>>>(x)") == f"k<<<a, b, 0, {on}>>>(x)"
     assert translate.on_stream("k<<<dim3(a, b), c, n>>>(x)") == f"k<<<dim3(a, b), c, n, {on}>>>(x)"
     assert translate.on_stream("k<int><<<a, b, n, 0>>>()") == f"k<int><<<a, b, n, {on}>>>()"
-    assert translate.on_stream("k<<<a, b, n, mine>>>()") == "k<<<a, b, n, mine>>>()"
-    assert translate.on_stream("x << y; k<<<a") == "x << y; k<<<a"
+    for same in ("k<<<a, b, n, mine>>>()", "x << y; k<<<a"):
+        assert translate.on_stream(same) == same
+
+
+def weighted(make, weight, bias):
+    """A source whose extension takes the weights that `make` makes in __init__."""
+    return WEIGHTED.format(make=make, weight=f"self.{weight}", bias=f"self.{bias}")
 
 
 def test_what_is_known_decides_branches():
@@ -185,12 +192,8 @@ def get_init_inputs():
 
 
 def test_weights_by_upstreams_names():
-    source = WEIGHTED.format(
-        make="self.ln = nn.LayerNorm(normalized_shape)",
-        weight="self.ln.weight",
-        bias="self.ln.bias",
-    )
-    made = translated(source, "level1/040_layer_norm")
+    source = weighted("self.ln = nn.LayerNorm(normalized_shape)", "ln.weight", "ln.bias")
+    made = translated(source, NORM)
     assert (
         "kb_w_ln_weight = kb::torch_names::tensor(kb_weight0, kb_weight_shape0(s))" in made.source
     )
@@ -201,34 +204,29 @@ def test_weights_by_upstreams_names():
 def test_weights_by_their_order():
     make = """self.weight = nn.Parameter(torch.ones(normalized_shape))
         self.bias = nn.Parameter(torch.randn(normalized_shape))"""
-    source = WEIGHTED.format(make=make, weight="self.weight", bias="self.bias")
-    made = translated(source, "level1/040_layer_norm")
+    made = translated(weighted(make, "weight", "bias"), NORM)
     assert "kb_w_ln_weight, kb_w_ln_bias" in made.source
     assert "weight is upstream's ln.weight, by their order" in made.notes
     # One too many: no order can be told.
     more = make + "\n        self.third = nn.Parameter(torch.randn(3))"
-    source = WEIGHTED.format(make=more, weight="self.weight", bias="self.bias")
-    assert "weight is not among those of the task (ln.weight, ln.bias)" in reason(
-        source, "level1/040_layer_norm"
-    )
+    told = "weight is not among those of the task (ln.weight, ln.bias)"
+    assert told in reason(weighted(more, "weight", "bias"), NORM)
 
 
 def test_buffers_with_known_values_are_made_anew():
     make = """self.ln = nn.LayerNorm(normalized_shape)
         self.register_buffer("mean", torch.zeros(3))"""
-    source = WEIGHTED.format(make=make, weight="self.ln.weight", bias="self.mean")
-    made = translated(source, "level1/040_layer_norm")
+    made = translated(weighted(make, "ln.weight", "mean"), NORM)
     assert "at::full(std::vector<int64_t>{3}, 0)" in made.source
 
 
 def test_weights_that_init_computes():
     make = "self.ln = nn.LayerNorm(normalized_shape); self.w = self.ln.weight * 2 - 1"
-    source = WEIGHTED.format(make=make, weight="self.w", bias="self.ln.bias")
-    made = translated(source, "level1/040_layer_norm")
+    source = weighted(make, "w", "ln.bias")
+    made = translated(source, NORM)
     assert "kb_t0 = kb::torch_names::compute(kb_w_ln_weight, '*', 2);" in made.source
     assert "kb_t1 = kb::torch_names::compute(kb_t0, '-', 1);" in made.source
-    source = source.replace("weight * 2 - 1", "weight * self.ln.weight")
-    found = reason(source, "level1/040_layer_norm")
+    found = reason(source.replace("weight * 2 - 1", "weight * self.ln.weight"), NORM)
     assert found == "its weights are not upstream's: a weight that __init__ computes"
 
 
@@ -263,15 +261,33 @@ def test_what_is_not_translated(forward, wanted):
 
 
 def test_operators_in_the_extension():
-    source = module(
-        "return self.extension.relu(x)", cuda=CUDA.replace("return y;", "return y / 2;")
-    )
+    source = module(RELU, cuda=CUDA.replace("return y;", "return y / 2;"))
     assert reason(source) == "uses torch operators: / of tensors in its C++"
     fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
-    made = translated(
-        module("return self.extension.relu(x)", cuda=CUDA.replace("return y;", fallback))
-    )
+    made = translated(module(RELU, cuda=CUDA.replace("return y;", fallback)))
     assert made.notes == ["only for some sizes: else its C++ calls torch::relu"]
+
+
+@pytest.mark.parametrize(
+    ("source", "task", "wanted"),
+    [
+        (module(RELU, init="self.second = load_inline(name='f', cpp_sources='', cuda_sources='')"),
+         "019_relu", "has several extensions: 2"),
+        (module(RELU), "001_square_matrix_multiplication",
+         "is written for another task: it has 1 inputs, the task 2"),
+        (module(RELU), "040_layer_norm",
+         "is written for another task: input 0 has 2 dimensions, that of the task 4"),
+        ("import triton\n" + module(RELU), "019_relu", "uses Triton"),
+        ("def f(:", "019_relu", "does not parse as Python: line 1"),
+        ("x" * 10_000_000, "019_relu", "is larger than 1 MB"),
+        ("x = 1", "019_relu", "holds no CUDA"),
+        ("x = '__global__'", "019_relu",
+         "Python that is not understood: there is no class ModelNew"),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_sources_that_are_refused_as_a_whole(source, task, wanted):
+    assert reason(source, f"level1/{task}") == wanted
 
 
 def test_a_launch_that_names_grid_and_block():
@@ -286,39 +302,16 @@ return y"""
     assert "which is a __global__ function" in reason(module(without, functions='["relu_kernel"]'))
 
 
-def test_several_extensions_and_other_tasks():
-    source = module(
-        "return self.extension.relu(x)",
-        init="self.second = load_inline(name='f', cpp_sources='', cuda_sources='int f;')",
-    )
-    assert reason(source) == "has several extensions: 2"
-    assert reason(
-        module("return self.extension.relu(x)"), "level1/001_square_matrix_multiplication"
-    ) == ("is written for another task: it has 1 inputs, the task 2")
-    assert reason(module("return self.extension.relu(x)"), "level1/040_layer_norm") == (
-        "is written for another task: input 0 has 2 dimensions, that of the task 4"
-    )
-
-
-def test_triton_is_told():
-    assert reason("import triton\n" + module("return self.extension.relu(x)")) == "uses Triton"
-
-
 def test_bad_sources():
-    assert reason("def f(:") == "does not parse as Python: line 1"
-    assert reason("x = 'a\0b'").startswith("does not parse as Python")
-    assert reason("x" * 10_000_000) == "is larger than 1 MB"
-    assert reason("x = " + "(" * 900 + ")" * 900).startswith("does not parse as Python")
-    assert reason("x = 1") == "holds no CUDA"
-    assert reason("x = '__global__'") == "Python that is not understood: there is no class ModelNew"
-    assert reason("x = '__global__' + " + "-" * 5000 + "1").startswith(
-        ("does not parse", "Python that")
-    )
+    for source in ("x = 'a\0b'", "x = " + "(" * 900 + ")" * 900):
+        assert reason(source).startswith("does not parse as Python")
+    deep = "x = '__global__' + " + "-" * 5000 + "1"
+    assert reason(deep).startswith(("does not parse", "Python that"))
 
 
 def test_nothing_of_the_source_is_run(tmp_path):
     mark = tmp_path / "ran"
-    forward = f"open({str(mark)!r}, 'w').write('x')\nreturn self.extension.relu(x)"
+    forward = f"open({str(mark)!r}, 'w').write('x')\n{RELU}"
     head = f"import os\nos.system('touch {mark}')\n__import__('os').mkdir({str(mark)!r})\n"
     with pytest.raises(Untranslatable):
         translated(head + module(forward))
@@ -349,30 +342,44 @@ def suite(tmp_path):
     return root
 
 
-GOOD = module("return self.extension.relu(x)")
+GOOD = module(RELU)
+ROW = {"level_id": 1, "task_id": 19, "custom_code": GOOD}
 
 
-def imported(suite, form, source, name="m"):
-    return main(["import", form, str(source), name, "--tree", str(suite)])
+@pytest.fixture
+def imported(suite, tmp_path, kb):
+    """Imports rows of JSON, or what is in a folder, as the run m: what is printed."""
+
+    def run(form, source, status=0):
+        if not isinstance(source, Path):
+            path = tmp_path / "a.json"
+            path.write_bytes(source if isinstance(source, bytes) else json.dumps(source).encode())
+            source = path
+        return kb("import", form, source, "m", "--tree", suite, status=status)
+
+    return run
 
 
-def record(suite, name="m"):
-    return json.loads((suite / "candidates" / name / "import.json").read_text())
+def record(suite):
+    return read_json(suite / "candidates/m/import.json")["sources"]
 
 
-def test_a_run_folder_of_kernelbench(suite, tmp_path, capsys):
+def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
     source = tmp_path / "runs"
     source.mkdir()
-    (source / "level_1_problem_19_sample_0_kernel.py").write_text(GOOD)
-    (source / "level_1_problem_19_sample_1_kernel.py").write_text("def f(:")
-    (source / "level_1_problem_20_sample_0_kernel.py").write_text(GOOD)
-    (source / "level_9_problem_19_sample_0_kernel.py").write_text(GOOD)
-    (source / "level_1_problem_40_sample_0_kernel.py").symlink_to("/etc/passwd")
-    (source / "level_1_problem_40_sample_1_kernel.py").write_bytes(b"\xff\xfe")
-    (source / "level_1_problem_40_sample_2_kernel.py").write_text("#" * 10_000_000)
+
+    def kernel(level, problem, sample):
+        return source / f"level_{level}_problem_{problem}_sample_{sample}_kernel.py"
+
+    kernel(1, 19, 0).write_text(GOOD)
+    kernel(1, 19, 1).write_text("def f(:")
+    kernel(1, 20, 0).write_text(GOOD)
+    kernel(9, 19, 0).write_text(GOOD)
+    kernel(1, 40, 0).symlink_to("/etc/passwd")
+    kernel(1, 40, 1).write_bytes(b"\xff\xfe")
+    kernel(1, 40, 2).write_text("#" * 10_000_000)
     (source / "eval_results.json").write_text("{}")
-    assert imported(suite, "kernelbench", source) == 0
-    assert capsys.readouterr().out == (
+    assert imported("kernelbench", source).out == (
         "7 read, 2 translated\n"
         "not translated:\n"
         "  2  cannot be read\n"
@@ -382,40 +389,34 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, capsys):
         "candidates/m: 2 kernels; import.json names every source\n"
     )
     run = suite / "candidates/m"
-    assert json.loads((run / "run.json").read_text()) == {
-        "imported": "kernelbench", "headers": ["torch"]
-    }  # fmt: skip
+    assert read_json(run / "run.json") == {"imported": "kernelbench", "headers": ["torch"]}
     files = sorted(p.relative_to(run).as_posix() for p in run.rglob("*.cu"))
     assert files == ["s0/level1/019_relu.cu", "s0/level1/020_leaky_relu.cu"]
-    rows = {r["source"]: r for r in record(suite)["sources"]}
-    assert rows["level_1_problem_19_sample_1_kernel.py"]["detail"] == "line 1"
-    assert rows["level_1_problem_40_sample_1_kernel.py"]["detail"] == "it is not UTF-8"
+    rows = {r["source"]: r for r in record(suite)}
+    assert rows[kernel(1, 19, 1).name]["detail"] == "line 1"
+    assert rows[kernel(1, 40, 1).name]["detail"] == "it is not UTF-8"
 
 
-def test_one_sample_needs_no_folder(suite, tmp_path):
+def test_one_sample_needs_no_folder(suite, tmp_path, imported):
     source = tmp_path / "runs"
     source.mkdir()
     (source / "level_1_problem_19_sample_0_kernel.py").write_text(GOOD)
-    assert imported(suite, "kernelbench", source) == 0
+    imported("kernelbench", source)
     assert (suite / "candidates/m/level1/019_relu.cu").is_file()
 
 
-def test_json_of_cuda_l1(suite, tmp_path, capsys):
+def test_json_of_cuda_l1(suite, imported):
     rows = [
-        {"level_id": 1, "task_id": "19", "custom_code": GOOD},
-        {"level_id": 1, "task_id": 19, "custom_code": GOOD},
+        ROW | {"task_id": "19"},
+        ROW,
         {"level_id": 1, "task_id": 19},
-        {"level_id": "../../x", "task_id": 19, "custom_code": GOOD},
-        {"level_id": 1, "task_id": 20, "custom_code": None},
-        {"level_id": 1, "task_id": 40, "custom_code": "x = '\ud800'"},
+        ROW | {"level_id": "../../x"},
+        ROW | {"task_id": 20, "custom_code": None},
+        ROW | {"task_id": 40, "custom_code": "x = '\ud800'"},
         "a text",
     ]
-    source = tmp_path / "a.json"
-    source.write_text(json.dumps(rows))
-    assert imported(suite, "cuda-l1", source) == 0
-    assert "7 read, 1 translated" in capsys.readouterr().out
-    reasons = [r.get("reason") for r in record(suite)["sources"]]
-    assert reasons == [
+    assert "7 read, 1 translated" in imported("cuda-l1", rows).out
+    assert [r.get("reason") for r in record(suite)] == [
         None, "is a second kernel for its task and sample", "lacks a column",
         "belongs to no task of this suite", "has no source", "does not parse as Python",
         "cannot be read",
@@ -423,26 +424,22 @@ def test_json_of_cuda_l1(suite, tmp_path, capsys):
     assert sorted(p.name for p in suite.iterdir()) == ["candidates", "level1"]
 
 
-def test_lines_of_json_of_which_one_is_bad(suite, tmp_path, capsys):
-    row = json.dumps({"level_id": 1, "task_id": 19, "custom_code": GOOD})
-    source = tmp_path / "a.json"
-    source.write_text(f"{row}\n{row[:-9]}\n")
-    assert imported(suite, "cuda-l1", source) == 0
-    assert "2 read, 1 translated" in capsys.readouterr().out
-    assert record(suite)["sources"][1]["detail"].startswith("no JSON: ")
+def test_lines_of_json_of_which_one_is_bad(suite, imported):
+    row = json.dumps(ROW)
+    assert "2 read, 1 translated" in imported("cuda-l1", f"{row}\n{row[:-9]}\n".encode()).out
+    assert record(suite)[1]["detail"].startswith("no JSON: ")
 
 
-def test_a_folder_of_json_has_a_sample_per_file(suite, tmp_path):
+def test_a_folder_of_json_has_a_sample_per_file(suite, tmp_path, imported):
     source = tmp_path / "all"
     source.mkdir()
     for name in ("a100", "h100"):
         rows = {"1": [{"task_id": 19, "custom_code": GOOD}]}
         (source / f"{name}.json").write_text(json.dumps(rows))
-    assert imported(suite, "cuda-l1", source) == 0
-    files = sorted(p.as_posix() for p in (suite / "candidates/m").glob("*/level1/*.cu"))
-    assert [f.split("candidates/m/")[1] for f in files] == [
-        "a100/level1/019_relu.cu", "h100/level1/019_relu.cu"
-    ]  # fmt: skip
+    imported("cuda-l1", source)
+    run = suite / "candidates/m"
+    files = sorted(p.relative_to(run).as_posix() for p in run.glob("*/level1/*.cu"))
+    assert files == ["a100/level1/019_relu.cu", "h100/level1/019_relu.cu"]
 
 
 ROBUST = """
@@ -464,7 +461,7 @@ def get_inputs(batch_size: int = 16, dim: int = 384):
 """
 
 
-def test_folders_of_robust_kbench(suite, tmp_path, capsys):
+def test_folders_of_robust_kbench(suite, tmp_path, imported):
     task = tmp_path / "rk/tasks/kernelbench/level_1/task_19"
     (task / "k1").mkdir(parents=True)
     (task / "func_forward.py").write_text(ROBUST)
@@ -473,12 +470,11 @@ def test_folders_of_robust_kbench(suite, tmp_path, capsys):
     (task / "k1/backward.cu").write_text(CUDA)
     (tmp_path / "rk/llama").mkdir()
     (tmp_path / "rk/llama/forward.cu").write_text(CUDA)
-    assert imported(suite, "robust-kbench", tmp_path / "rk") == 0
-    assert "3 read, 1 translated" in capsys.readouterr().out
+    assert "3 read, 1 translated" in imported("robust-kbench", tmp_path / "rk").out
     assert "::relu(kb_x0)" in next((suite / "candidates/m").rglob("019_relu.cu")).read_text()
 
 
-def test_pairs_of_kernelbook(suite, tmp_path, capsys):
+def test_pairs_of_kernelbook(suite, imported):
     code = """import torch.nn as nn
 class Net(nn.Module):
     def __init__(self):
@@ -493,20 +489,17 @@ class Net(nn.Module):
         {"entry_point": "Net", "pytorch_code": "def f(:"},
         {"entry_point": "Net"},
     ]
-    source = tmp_path / "book.json"
-    source.write_text(json.dumps(rows))
-    assert imported(suite, "kernelbook", source) == 0
-    out = capsys.readouterr().out
+    out = imported("kernelbook", rows).out
     assert out.startswith("4 read, 1 with the operators of a task\n")
     assert "  2  holds Triton and no CUDA\n" in out
-    assert record(suite)["sources"][0]["tasks"] == ["level1/019_relu"]
+    assert record(suite)[0]["tasks"] == ["level1/019_relu"]
     assert not list((suite / "candidates/m").rglob("*.cu"))
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "seed", "level1", "x" * 65, ".hidden"])
-def test_names_that_are_none(suite, tmp_path, capsys, name):
-    assert main(["import", "cuda-l1", str(tmp_path), name, "--tree", str(suite)]) == 2
-    assert "is no name for a run" in capsys.readouterr().err
+def test_names_that_are_none(suite, tmp_path, kb, name):
+    err = kb("import", "cuda-l1", tmp_path, name, "--tree", suite, status=2).err
+    assert "is no name for a run" in err
     assert not (suite / "candidates").exists()
 
 
@@ -520,30 +513,25 @@ def test_names_that_are_none(suite, tmp_path, capsys, name):
         (b"[]", "holds nothing in the form of cuda-l1"),
     ],
 )
-def test_sources_that_are_none(suite, tmp_path, capsys, content, message):
-    source = tmp_path / "a.json"
-    source.write_bytes(content)
-    assert imported(suite, "cuda-l1", source) == 2
-    error = capsys.readouterr().err
+def test_sources_that_are_none(suite, imported, content, message):
+    error = imported("cuda-l1", content, status=2).err
     assert message in error and error.count("\n") == 1
     assert not list(suite.glob("candidates/*"))
 
 
-def test_a_run_that_exists_is_left_alone(suite, tmp_path, capsys):
+def test_a_run_that_exists_is_left_alone(suite, tmp_path, imported, kb):
     kept = suite / "candidates/m/mine.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
-    source = tmp_path / "a.json"
-    source.write_text(json.dumps([{"level_id": 1, "task_id": 19, "custom_code": GOOD}]))
-    assert imported(suite, "cuda-l1", source) == 2
-    assert "candidates/m exists: choose another name" in capsys.readouterr().err
+    error = imported("cuda-l1", [ROW], status=2).err
+    assert "candidates/m exists: choose another name" in error
     assert kept.read_text() == "mine"
-    assert imported(suite, "cuda-l1", tmp_path / "none.json", "n") == 2
+    kb("import", "cuda-l1", tmp_path / "none.json", "n", "--tree", suite, status=2)
 
 
 def test_a_full_disk_leaves_nothing(suite, tmp_path, monkeypatch):
     source = tmp_path / "a.json"
-    source.write_text(json.dumps([{"level_id": 1, "task_id": 19, "custom_code": GOOD}]))
+    source.write_text(json.dumps([ROW]))
     real = importing.write.write_atomic
 
     def full(path, *more, **options):
@@ -559,7 +547,7 @@ def test_a_full_disk_leaves_nothing(suite, tmp_path, monkeypatch):
 
 def test_the_tool(suite, tmp_path):
     source = tmp_path / "a.json"
-    source.write_text(json.dumps([{"level_id": 1, "task_id": 19, "custom_code": GOOD}]))
+    source.write_text(json.dumps([ROW]))
     done = subprocess.run(
         [tree.PROJECT / "tools/import", "cuda-l1", source, "m", "--tree", suite],
         env={"PATH": "/usr/bin:/bin", "KB_PYTHON": sys.executable},

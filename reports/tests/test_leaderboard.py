@@ -1,15 +1,17 @@
 """leaderboard: ranks, groups and the page, from invented results."""
 
-import json
-import os
-import re
-from pathlib import Path
-
 import pytest
-from chromium import Browser, needs_browser
-from test_page import DESKTOP, PHONE, assert_one_file_that_loads_nothing
+from chromium import (
+    DESKTOP,
+    PHONE,
+    Browser,
+    assert_background,
+    assert_it_looks_right,
+    needs_browser,
+)
+from test_page import assert_one_file_that_loads_nothing
 
-from kb_report import leaderboard, metrics, page, stats
+from kb_report import leaderboard, metrics, stats
 from kb_report.cli import main
 from kb_report.sides import Side
 from synthetic import BuildDir, full_suite, tasks_of
@@ -21,15 +23,20 @@ def runs_build(root, wins, gpu="h200", backend="cuda", count=20, info=None):
     """A build directory in which each run wins its first so many tasks of level 1."""
     build = BuildDir(root, backend, gpu, {1: tasks_of(1, count)})
     for run, number in wins.items():
-        for i, task in enumerate(build.levels[1]):
-            entry = build.add(task, run=run)
-            if i < number:
-                build.result(entry, "pass", 2.0)
-            else:
-                build.result(entry, "incorrect")
+        build.fill({i: 2.0 if i < number else "incorrect" for i in range(count)}, run=run)
     build.runs = info or {}
     build.finish()
     return build
+
+
+@pytest.fixture
+def five(tmp_path):
+    return runs_build(tmp_path / "h200", {"m": 5})
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "page.html"
 
 
 def ranking(*arguments, **options):
@@ -43,13 +50,10 @@ def table(doc, machine=0, level=0):
 
 def test_runs_are_ranked_by_wins_with_intervals(tmp_path):
     build = runs_build(tmp_path / "h200", {"low": 2, "high": 18, "same": 2})
-    level = table(ranking(build.root))
+    level = table(ranking(build))
     assert level["n"] == 20 and level["pairs"] == 3
-    assert [(r["rank"], r["label"]) for r in level["rows"]] == [
-        (1, "high"),
-        (2, "low"),
-        (2, "same"),
-    ]
+    ranks = [(r["rank"], r["label"]) for r in level["rows"]]
+    assert ranks == [(1, "high"), (2, "low"), (2, "same")]
     share = level["rows"][0]["fast_p"]["1"]
     assert share["value"] == 0.9 and share["wilson95"] == list(metrics.wilson(18, 20))
 
@@ -57,11 +61,11 @@ def test_runs_are_ranked_by_wins_with_intervals(tmp_path):
 def test_groups_are_those_of_the_paired_test(tmp_path):
     """18 against 10: 8 tasks that only one wins, p = 2 / 2**8; 10 against 5: p = 2 / 2**5."""
     build = runs_build(tmp_path / "h200", {"a": 18, "b": 10, "c": 5})
-    level = table(ranking(build.root))
+    level = table(ranking(build))
     assert [r["groups"] for r in level["rows"]] == ["a", "b", "b"]
     build = runs_build(tmp_path / "other", {"a": 12, "b": 9, "c": 5})
     # 7 tasks: 2 / 2**7 is 0.016, times three pairs 0.047; the others are far above.
-    assert [r["groups"] for r in table(ranking(build.root))["rows"]] == ["a", "ab", "b"]
+    assert [r["groups"] for r in table(ranking(build))["rows"]] == ["a", "ab", "b"]
 
 
 @pytest.mark.parametrize(
@@ -87,158 +91,119 @@ def test_too_many_groups_are_told():
     assert stats.alike(16, pairs) is None
 
 
-def test_gpus_have_tables_of_their_own(tmp_path, capsys):
+def test_gpus_have_tables_of_their_own(tmp_path):
     a = runs_build(tmp_path / "h200", {"m": 5, "n": 3})
     b = runs_build(tmp_path / "l40s", {"m": 1}, gpu="l40s")
-    doc = ranking(a.root, b.root)
+    doc = ranking(a, b)
     assert [m["name"] for m in doc["machines"]] == ["NVIDIA H200", "NVIDIA L40S"]
     assert [len(table(doc, i)["rows"]) for i in (0, 1)] == [2, 1]
     assert table(doc, 1)["rows"][0]["label"] == "m" and table(doc, 1)["pairs"] == 0
 
 
 def test_categories_are_ranked_by_the_same_rule(tmp_path):
-    build = full_suite(tmp_path / "h200", ("m", "n"))
-    build.finish()
-    doc = ranking(build.root)
+    doc = ranking(full_suite(tmp_path / "h200", ("m", "n")).finish())
     for level in doc["machines"][0]["levels"]:
         assert sum(c["n"] for c in level["categories"]) == level["n"]
         for row in level["rows"]:
-            parts = [
-                r for c in level["categories"] for r in c["rows"] if r["label"] == row["label"]
-            ]
-            assert sum(p["fast_p"]["1"]["wins"] for p in parts) == row["fast_p"]["1"]["wins"]
+            rows = (r for c in level["categories"] for r in c["rows"])
+            wins = [r["fast_p"]["1"]["wins"] for r in rows if r["label"] == row["label"]]
+            assert sum(wins) == row["fast_p"]["1"]["wins"]
     assert [lv["level"] for lv in doc["machines"][0]["levels"]] == [1, 2, 3, 4]
 
 
 def test_numbers_are_those_of_the_report(tmp_path):
     build = full_suite(tmp_path / "h200", ("m",), every=3)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) in (0, 1)
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    want = doc["runs"][0]["levels"][0]["samples"][0]
-    row = table(ranking(build.root))["rows"][0]
+    want = build.report()["runs"][0]["levels"][0]["samples"][0]
+    row = table(ranking(build))["rows"][0]
     for key in ("judged", "correct", "fast_0", "fast_0_wilson95"):
         assert row[key] == want[key]
     assert row["fast_p"] == want["lanes"]["eager"]["fast_p"]
 
 
-def test_of_samples_the_first_enters_and_of_turns_all(tmp_path):
+def test_of_samples_the_first_enters_and_of_turns_all(tmp_path, kb, out):
     build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1, 2)})
-    for sample, verdict in (("s2", "incorrect"), ("s10", "pass"), ("s11", "incorrect")):
-        for task in build.levels[1] if sample != "s11" else build.levels[1][:1]:
-            entry = build.add(task, run="m", sample=sample)
-            build.result(entry, verdict, 2.0 if verdict == "pass" else None)
+    build.fill({0: "incorrect", 1: "incorrect"}, run="m", sample="s2")
+    build.fill({0: 2.0, 1: 2.0}, run="m", sample="s10")
+    build.fill({0: "incorrect"}, run="m", sample="s11")
     build.finish()
-    row = table(ranking(build.root))["rows"][0]
+    row = table(ranking(build))["rows"][0]
     assert (row["sample"], row["samples"], row["fast_p"]["1"]["wins"]) == ("s2", 3, 0)
     values = row["over_samples"]["values"]
     assert row["over_samples"]["letter"] == "k" and values == pytest.approx({"1": 1 / 3, "3": 1})
-    assert table(ranking(f"{build.root}#m/s10"))["rows"][0]["fast_p"]["1"]["wins"] == 2
+    assert table(ranking(f"{build}#m/s10"))["rows"][0]["fast_p"]["1"]["wins"] == 2
     build.runs = {"m": {"samples_are": "turns"}}
-    build.finish()
-    row = table(ranking(build.root))["rows"][0]
+    head = build.report()["runs"][0]["levels"][0]["headline"]
+    row = table(ranking(build))["rows"][0]
     assert (row["sample"], row["turns"], row["fast_p"]["1"]["wins"]) == (None, True, 2)
     assert row["over_samples"] == {"letter": "N", "values": {"1": 0.0, "3": 1.0}}
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    head = doc["runs"][0]["levels"][0]["headline"]
     assert row["fast_p"] == head["lanes"]["eager"]["fast_p"]
-    out = tmp_path / "page.html"
-    assert main(["leaderboard", str(build.root), "--out", str(out)]) == 0
+    kb("leaderboard", build, "--out", out)
     assert "all 3 turns" in out.read_text()
-    assert table(ranking(f"{build.root}#m/s2"))["rows"][0]["fast_p"]["1"]["wins"] == 0
+    assert table(ranking(f"{build}#m/s2"))["rows"][0]["fast_p"]["1"]["wins"] == 0
 
 
-def test_costs_are_columns_where_they_are_numbers(tmp_path):
+def test_costs_are_columns_where_they_are_numbers(tmp_path, kb, out):
     info = {
         "a": {"cost_usd": 12.5, "tokens": 1_234_567},
         "b": {"cost_usd": "free", "tokens": -1, "model": "<script>alert(1)</script>"},
         "c": {"cost_usd": True, "tokens": None},
     }
     build = runs_build(tmp_path / "h200", {"a": 3, "b": 2, "c": 1}, info=info)
-    level = table(ranking(build.root))
+    level = table(ranking(build))
     assert level["costs"] == ["cost_usd", "tokens"]
     assert [r["costs"] for r in level["rows"]] == [info["a"], {}, {}]
-    out = tmp_path / "page.html"
-    assert main(["leaderboard", str(build.root), "--out", str(out)]) == 0
+    kb("leaderboard", build, "--out", out)
     text = out.read_text()
     assert "12.50" in text and "1,234,567" in text and "<script" not in text
-    build = runs_build(tmp_path / "plain", {"a": 3})
-    assert table(ranking(build.root))["costs"] == []
+    assert table(ranking(runs_build(tmp_path / "plain", {"a": 3})))["costs"] == []
 
 
-def test_without_a_gpu_correct_tasks_rank(tmp_path, capsys):
+def test_without_a_gpu_correct_tasks_rank(tmp_path, kb, out):
     build = runs_build(tmp_path / "cpu", {"a": 3, "b": 7}, backend="cpu")
-    doc = ranking(build.root)
+    doc = ranking(build)
     assert doc["machines"][0]["functional"]
     assert [r["label"] for r in table(doc)["rows"]] == ["b", "a"]
-    out = tmp_path / "page.html"
-    assert main(["leaderboard", str(build.root), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said = kb("leaderboard", build, "--out", out).out
     assert "fast_0" in said and "fast_1" not in said and "fast<sub>1" not in out.read_text()
 
 
-def test_a_report_and_its_build_directory_are_one_run(tmp_path):
-    build = runs_build(tmp_path / "h200", {"m": 5})
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    level = table(ranking(build.root, build.root / "reports"))
-    assert len(level["rows"]) == 1
+def test_a_report_and_its_build_directory_are_one_run(five):
+    five.report()
+    assert len(table(ranking(five, five.root / "reports"))["rows"]) == 1
 
 
-def test_what_must_not_be_mixed_is_refused(tmp_path, capsys):
-    a = runs_build(tmp_path / "a", {"m": 5})
-    b = runs_build(tmp_path / "b", {"n": 5})
-    env = json.loads(b.path("env.json").read_text())
-    b.write("env.json", env | {"torch": "2.6.0"})
-    out = tmp_path / "page.html"
-    args = ["leaderboard", str(a.root), str(b.root), "--out", str(out)]
-    assert main(args) == 3
-    err = capsys.readouterr().err
-    assert "LibTorch" in err and len(err.splitlines()) == 1 and not out.exists()
-    assert main([*args, "--allow-mixed"]) == 0
-    assert "MIXED" in capsys.readouterr().out and "Mixed:" in out.read_text()
+def test_what_must_not_be_mixed_is_refused(tmp_path, kb, refused, out):
+    a, b = (runs_build(tmp_path / x, {x: 5}) for x in "ab")
+    b.env = {"torch": "2.6.0"}
+    args = ["leaderboard", a, b.finish(), "--out", out]
+    assert "LibTorch" in refused(*args, status=3) and not out.exists()
+    assert "MIXED" in kb(*args, "--allow-mixed").out and "Mixed:" in out.read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
-    [(("nobody",), "nobody"), (("{root}#nobody",), "no run nobody"), (("{root}#m/x",), "sample x")],
+    [
+        (("nobody",), "nobody"),
+        (("{root}#nobody",), "no run nobody"),
+        (("{root}#m/x",), "sample x"),
+        (("{root}", "--lane", "foo"), "eager"),
+        (("{empty}",), "nothing to rank"),
+    ],
 )
-def test_bad_arguments_are_told_in_one_sentence(tmp_path, capsys, arguments, word):
-    build = runs_build(tmp_path / "h200", {"m": 5})
-    out = tmp_path / "page.html"
-    named = [a.format(root=build.root) for a in arguments]
-    assert main(["leaderboard", *named, "--out", str(out)]) == 2
-    err = capsys.readouterr().err
-    assert word in err and len(err.splitlines()) == 1 and not out.exists()
-
-
-def test_an_empty_report_and_an_unknown_lane_are_told(tmp_path, capsys):
+def test_bad_arguments_are_told_in_one_sentence(tmp_path, refused, five, out, arguments, word):
     empty = runs_build(tmp_path / "empty", {})
-    out = str(tmp_path / "page.html")
-    assert main(["leaderboard", str(empty.root), "--out", out]) == 2
-    assert "nothing to rank" in capsys.readouterr().err
-    build = runs_build(tmp_path / "h200", {"m": 5})
-    assert main(["leaderboard", str(build.root), "--out", out, "--lane", "foo"]) == 2
-    assert "eager" in capsys.readouterr().err
+    named = [a.format(root=five, empty=empty) for a in arguments]
+    assert word in refused("leaderboard", *named, "--out", out) and not out.exists()
 
 
-def test_bad_input_is_named_on_the_page(tmp_path, capsys):
-    build = runs_build(tmp_path / "h200", {"m": 5})
-    build.path(build.candidates[0]["result"]).write_text("{")
-    out = tmp_path / "page.html"
-    assert main(["leaderboard", str(build.root), "--out", str(out)]) == 1
-    assert "truncated" in capsys.readouterr().err and "truncated" in out.read_text()
+def test_bad_input_is_named_on_the_page(five, kb, out):
+    five.path(five.candidates[0]["result"]).write_text("{")
+    assert "truncated" in kb("leaderboard", five, "--out", out, status=1).err
+    assert "truncated" in out.read_text()
 
 
-def test_without_jinja2_there_is_no_leaderboard(tmp_path, capsys, monkeypatch):
-    def missing():
-        raise ImportError("jinja2")
-
-    build = runs_build(tmp_path / "h200", {"m": 5})
-    monkeypatch.setattr(page, "environment", missing)
-    out = tmp_path / "page.html"
-    assert main(["leaderboard", str(build.root), "--out", str(out)]) == 77
-    assert "Jinja2" in capsys.readouterr().err and not out.exists()
+def test_without_jinja2_there_is_no_leaderboard(five, kb, no_jinja2, out):
+    assert "Jinja2" in kb("leaderboard", five, "--out", out, status=77).err and not out.exists()
 
 
 @pytest.fixture(scope="module")
@@ -268,24 +233,15 @@ def test_it_looks_right_in_a_browser(tmp_path, file, size, dark):
         b.size(*size, mobile=size == PHONE)
         b.open(file)
         assert b.js("document.documentElement.scrollWidth") == size[0]
-        back = b.js("getComputedStyle(document.body).backgroundColor")
-        level = sum(map(int, re.findall(r"\d+", back)[:3])) / 3
-        assert level < 60 if dark else level > 200
-        b.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-        assert b.js("document.documentElement.scrollWidth") == size[0]
-        if os.environ.get("KB_SCREENSHOTS"):
-            folder = Path(os.environ["KB_SCREENSHOTS"])
-            folder.mkdir(parents=True, exist_ok=True)
-            b.screenshot(folder / f"leaderboard-{size[0]}-{'dark' if dark else 'light'}.png")
-        assert b.errors == []
-        assert [r for r in b.requests if r != file.resolve().as_uri() and r != "data:,"] == []
+        assert_background(b, dark)
+        name = f"leaderboard-{size[0]}-{'dark' if dark else 'light'}.png"
+        assert_it_looks_right(b, file, size, name)
 
 
 def test_ranks_need_no_order_of_inputs(tmp_path):
     a = runs_build(tmp_path / "a", {"m": 5})
     b = runs_build(tmp_path / "b", {"n": 9})
-    one, other = ranking(a.root, b.root), ranking(b.root, a.root)
-    assert [r["run"] for r in table(one)["rows"]] == ["n", "m"]
-    assert [r["run"] for r in table(other)["rows"]] == ["n", "m"]
-    sides, _ = leaderboard.sides_of([str(a.root)])
+    for doc in (ranking(a, b), ranking(b, a)):
+        assert [r["run"] for r in table(doc)["rows"]] == ["n", "m"]
+    sides, _ = leaderboard.sides_of([str(a)])
     assert isinstance(sides[0], Side) and len(sides) == 1

@@ -2,14 +2,12 @@
 
 import csv
 import io
-import os
-from pathlib import Path
 
 import pytest
-from chromium import Browser, needs_browser
-from test_page import DESKTOP, PHONE, assert_one_file_that_loads_nothing
+from chromium import DESKTOP, PHONE, Browser, assert_it_looks_right, needs_browser
+from test_page import assert_one_file_that_loads_nothing
 
-from kb_report import leaderboard, matrix, page
+from kb_report import leaderboard, matrix
 from kb_report.cli import main
 from synthetic import BuildDir, full_suite, tasks_of
 
@@ -22,16 +20,16 @@ def judged(root, speedups, gpu="h200", backend="cuda", half=0.02):
     """A build directory: run -> a speed-up, a verdict or None (no candidate) for each task."""
     build = BuildDir(root, backend, gpu, {1: TASKS})
     for run, values in speedups.items():
-        for task, value in zip(TASKS, values):
-            if value is None:
-                continue
-            # The same file everywhere: what it is called says nothing about the folder.
-            entry = build.add(task, run=run, source=f"// {run} {task}\n")
-            if isinstance(value, str):
-                build.result(entry, value)
-            else:
-                build.result(entry, "pass", value, half)
+        for i, value in enumerate(values):
+            if value is not None:
+                # The same file everywhere: what it is called says nothing about the folder.
+                build.fill({i: value}, half, run=run, source=f"// {run} {TASKS[i]}\n")
     return build.finish()
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "matrix.html"
 
 
 def two_gpus(folder, first, second, **options):
@@ -170,33 +168,27 @@ def test_the_newest_report_of_a_gpu_counts(tmp_path):
 def test_two_kernels_of_one_name_are_told(tmp_path):
     a = judged(tmp_path / "h200", {"m": [1.0, 1.0]})
     build = BuildDir(tmp_path / "l40s", gpu="l40s", levels={1: TASKS})
-    entry = build.add(TASKS[0], run="m", source="// another file\n")
-    build.result(entry, "pass", 1.0)
+    build.fill({0: 1.0}, run="m", source="// another file\n")
     sides, _ = leaderboard.sides_of([str(a), str(build.finish())])
     (note,) = matrix.document(sides)["notes"]
     assert note.startswith("1 kernel(s) of m are not the same file on all GPUs")
 
 
-def test_the_program_writes_a_page_and_a_spreadsheet(tmp_path, capsys):
+def test_the_program_writes_a_page_and_a_spreadsheet(tmp_path, kb, out):
     a = judged(tmp_path / "h200", {"m": [2.0, 1.0], "n": [1.0, "timeout"]})
     b = judged(tmp_path / "l40s", {"m": [1.0, 1.0], "n": [2.0, 1.0]}, gpu="l40s")
-    out = tmp_path / "matrix.html"
-    assert main(["matrix", str(a), str(b), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said = kb("matrix", a, b, "--out", out).out
     assert "of 3 pairs" not in said and "1 change their order" in said and str(out) in said
     table = list(csv.DictReader(io.StringIO((tmp_path / "matrix.csv").read_text())))
     assert len(table) == 8
-    cell = next(
-        r for r in table if (r["task"], r["run"], r["gpu"]) == (TASKS[1], "n", "NVIDIA H200")
-    )
+    where = (TASKS[1], "n", "NVIDIA H200")
+    cell = next(r for r in table if (r["task"], r["run"], r["gpu"]) == where)
     assert (cell["verdict"], cell["speedup"], cell["at_1"]) == ("timeout", "", "")
 
 
-def test_without_a_gpu_there_are_verdicts_and_no_orders(tmp_path, capsys):
+def test_without_a_gpu_there_are_verdicts_and_no_orders(tmp_path, kb, out):
     build = judged(tmp_path / "cpu", {"m": ["incorrect", 1.0], "n": [1.0, 1.0]}, backend="cpu")
-    out = tmp_path / "matrix.html"
-    assert main(["matrix", str(build), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said = kb("matrix", build, "--out", out).out
     assert "fast_0" in said and "fast_1" not in said and "order" not in said
     sides, _ = leaderboard.sides_of([str(build)])
     doc = matrix.document(sides)
@@ -204,28 +196,19 @@ def test_without_a_gpu_there_are_verdicts_and_no_orders(tmp_path, capsys):
     assert row(doc, 1, "m")["cells"][0]["speedup"] is None
 
 
-def test_what_is_not_the_gpu_must_not_differ(tmp_path, capsys):
+def test_what_is_not_the_gpu_must_not_differ(tmp_path, kb, refused, out):
     a = judged(tmp_path / "h200", {"m": [1.0]})
     b = judged(tmp_path / "cpu", {"m": [1.0]}, backend="cpu")
-    out = tmp_path / "matrix.html"
-    arguments = ["matrix", str(a), str(b), "--out", str(out)]
-    assert main(arguments) == 3
-    err = capsys.readouterr().err
-    assert "backends" in err and len(err.splitlines()) == 1 and not out.exists()
-    assert main([*arguments, "--allow-mixed"]) == 0
-    assert "MIXED" in capsys.readouterr().out and "Mixed:" in out.read_text()
+    arguments = ["matrix", a, b, "--out", out]
+    assert "backends" in refused(*arguments, status=3) and not out.exists()
+    assert "MIXED" in kb(*arguments, "--allow-mixed").out and "Mixed:" in out.read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"), [(["nobody"], "nobody"), (["{root}#x"], "no run x")]
-)
-def test_bad_arguments_are_told_in_one_sentence(tmp_path, capsys, arguments, word):
+@pytest.mark.parametrize(("argument", "word"), [("nobody", "nobody"), ("{root}#x", "no run x")])
+def test_bad_arguments_are_told_in_one_sentence(tmp_path, refused, out, argument, word):
     root = judged(tmp_path / "h200", {"m": [1.0]})
-    out = tmp_path / "matrix.html"
-    named = [a.format(root=root) for a in arguments]
-    assert main(["matrix", *named, "--out", str(out)]) == 2
-    err = capsys.readouterr().err
-    assert word in err and len(err.splitlines()) == 1 and not out.exists()
+    assert word in refused("matrix", argument.format(root=root), "--out", out)
+    assert not out.exists()
 
 
 def test_a_page_has_to_be_called_one(tmp_path, capsys):
@@ -234,16 +217,11 @@ def test_a_page_has_to_be_called_one(tmp_path, capsys):
     assert "must end in .html" in capsys.readouterr().err
 
 
-def test_without_jinja2_there_is_the_spreadsheet(tmp_path, capsys, monkeypatch):
-    def missing():
-        raise ImportError("jinja2")
-
+def test_without_jinja2_there_is_the_spreadsheet(tmp_path, kb, no_jinja2, out):
     root = judged(tmp_path / "h200", {"m": [1.0]})
-    monkeypatch.setattr(page, "environment", missing)
-    out = tmp_path / "matrix.html"
-    assert main(["matrix", str(root), "--out", str(out)]) == 77
+    said = kb("matrix", root, "--out", out, status=77).out
     assert not out.exists() and out.with_suffix(".csv").exists()
-    assert str(out.with_suffix(".csv")) in capsys.readouterr().out
+    assert str(out.with_suffix(".csv")) in said
 
 
 @pytest.fixture(scope="module")
@@ -274,13 +252,5 @@ def test_the_page_is_one_file_that_loads_nothing(file):
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_it_looks_right_in_a_browser(tmp_path, file, size, dark):
     with Browser(tmp_path / "profile", dark) as b:
-        b.size(*size, mobile=size == PHONE)
-        b.open(file)
-        b.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-        assert b.js("document.documentElement.scrollWidth") == size[0]
-        if os.environ.get("KB_SCREENSHOTS"):
-            folder = Path(os.environ["KB_SCREENSHOTS"])
-            folder.mkdir(parents=True, exist_ok=True)
-            b.screenshot(folder / f"matrix-{size[0]}-{'dark' if dark else 'light'}.png")
-        assert b.errors == []
-        assert [r for r in b.requests if r != file.resolve().as_uri() and r != "data:,"] == []
+        name = f"matrix-{size[0]}-{'dark' if dark else 'light'}.png"
+        assert_it_looks_right(b, file, size, name)

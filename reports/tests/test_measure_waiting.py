@@ -1,12 +1,13 @@
 """tools/measure-waiting with a build and a ctest that only pretend."""
 
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from synthetic import read_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CTEST = """#!/usr/bin/env bash
@@ -46,7 +47,7 @@ def test_a_line_for_each_task(project):
     os.utime(project / "level1/019_relu/candidate.cu", (0, 0))
     assert measure(project, "fake", "out.jsonl", "level1/019_relu").returncode == 0
     assert (project / "level1/019_relu/candidate.cu").stat().st_mtime > 0
-    line = json.loads((project / "out.jsonl").read_text())
+    line = read_json(project / "out.jsonl")
     assert line["task"] == "level1/019_relu" and line["status"] == 0
     assert line["tests"] == {"seed.level1.019_relu.bench": 2.0}
     assert line["build_s"] >= 0 and line["ctest_s"] >= 0
@@ -55,7 +56,7 @@ def test_a_line_for_each_task(project):
 def test_a_kernel_that_does_not_pass_is_told(project):
     done = measure(project, "fake", "out.jsonl", "level1/019_relu", CTEST_STATUS="8")
     assert done.returncode == 1
-    assert json.loads((project / "out.jsonl").read_text())["status"] == 8
+    assert read_json(project / "out.jsonl")["status"] == 8
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,24 @@
 """The page: its structure as text, and its behaviour in a headless Chromium."""
 
 import json
-import os
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
-from chromium import Browser, needs_browser
+from chromium import (
+    DESKTOP,
+    PHONE,
+    Browser,
+    assert_background,
+    clean_run,
+    keep_picture,
+    needs_browser,
+)
 
 from kb_report import page, schema
-from kb_report.cli import main
-from synthetic import BuildDir, details, full_suite, sha, tasks_of
+from synthetic import BuildDir, full_suite, read_json, sha, tasks_of
 
 pytest.importorskip("jinja2")
-
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 class Outline(HTMLParser):
@@ -71,8 +74,7 @@ def assert_one_file_that_loads_nothing(text: str) -> None:
 def one_run(tmp_path_factory):
     """The page of all 270 tasks, one run."""
     build = full_suite(tmp_path_factory.mktemp("one") / "h200")
-    build.finish()
-    main(["rollup", "--build-dir", str(build.root)])
+    build.report()
     return build.root / "reports/index.html"
 
 
@@ -83,8 +85,7 @@ def two_runs(tmp_path_factory):
     by_run = [c for c in build.candidates if c["run"] == "mymodel"]
     build.path(by_run[0]["module"]).write_text("rebuilt")
     build.path(by_run[1]["result"]).write_text('{"schema": 1')
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 1
+    build.report(status=1)
     return build.root / "reports/index.html"
 
 
@@ -104,15 +105,14 @@ def test_size_and_outline(one_run):
 
 
 def test_golden_structure(two_runs):
-    outline = Outline(two_runs.read_text())
+    text = two_runs.read_text()
+    outline = Outline(text)
     assert outline.wrong == [] and set(outline.targets) <= set(outline.ids)
     wanted = ["overview", "tasks", "failures", "absent", "about"]
     assert [i for i in outline.ids if i in wanted] == wanted
     assert [i for i in outline.ids if i.startswith("level-")] == [f"level-{n}" for n in range(1, 5)]
-    assert [i for i in outline.ids if i.startswith("f-")] == [
-        "f-text", "f-level", "f-run", "f-verdict", "f-speed",
-    ]  # fmt: skip
-    text = two_runs.read_text()
+    fields = ["f-text", "f-level", "f-run", "f-verdict", "f-speed"]
+    assert [i for i in outline.ids if i.startswith("f-")] == fields
     assert "1 bad input file." in text and "not judged (stale)" in text
 
 
@@ -121,68 +121,46 @@ def test_lanes_stand_beside_each_other(two_runs):
     assert "against eager" in text and "against graph" in text
     heads = re.findall(r'<th scope="col"[^>]*><button type="button">([^<]+)</button>', text)
     assert heads[2:4] == ["Speed-up, eager", "graph"]
-    doc = json.loads((two_runs.parent / "results.json").read_text())
+    doc = read_json(two_runs.parent / "results.json")
     row = doc["runs"][0]["levels"][0]["samples"][0]
     eager, graph = (row["lanes"][x]["geo_mean_speedup_correct"] for x in ("eager", "graph"))
     assert eager != graph and page._times(eager) in text and page._times(graph) in text
 
 
-def test_details_say_how_it_was_measured(tmp_path):
-    build = BuildDir(tmp_path / "h200")
-    entry = build.add(build.levels[1][0])
-    value = build.result(entry, "pass", 2.0)
-    value["timing"]["lanes"]["eager"] |= {
-        "block_speedups": [1.9, 2.1], "pair_speedups": [1.95, 2.0, 2.05], "pairs": 3,
-        "second_look": True, "anomalies": ["drift"],
+def test_details_say_how_it_was_measured(build):
+    changes = {
+        "timing.lanes.eager": {
+            "block_speedups": [1.9, 2.1], "pair_speedups": [1.95, 2.0, 2.05], "pairs": 3,
+            "second_look": True, "anomalies": ["drift"],
+        },
+        "timing.missing_lanes": {"graph": "it cannot be captured"},
     }  # fmt: skip
-    value["timing"]["missing_lanes"] = {"graph": "it cannot be captured"}
-    build.write(entry["result"], value)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = details(build.root / "reports/index.html")[entry["name"]]
+    entry = build.judged(0, "pass", 2.0, changes)
+    build.report()
+    text = build.details(entry)
     assert "3 pairs of processes; measured twice; drift" in text
     assert "No graph lane: it cannot be captured" in text
     assert "Speed-up of each pair of processes in lane eager" in text
     assert text.count("<circle") == 3
     assert text.count("<small>first of 3 pairs</small>") == 2
-    feedback = build.root / f"reports/feedback/seed/level1/{entry['task']}.md"
-    assert "The times in eager are those of the first of 3 pairs" in feedback.read_text()
-
-
-def one_candidate(root, verdict="pass", speedup=None, **changes):
-    """A page with one candidate, as text, and its opened section."""
-    build = BuildDir(root)
-    entry = build.add(build.levels[1][0])
-    build.result(entry, verdict, speedup, **changes)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    file = build.root / "reports/index.html"
-    return build, file.read_text(), details(file)[entry["name"]]
+    assert "The times in eager are those of the first of 3 pairs" in build.feedback(entry)
 
 
 def test_near_1_there_are_three_decimals(tmp_path):
-    _, text, _ = one_candidate(tmp_path / "a", speedup=1.0, half=0.004)
-    assert "</span> 0.996 – 1.004</small>" in text
-    _, text, _ = one_candidate(tmp_path / "c", speedup=1.05, half=0.1)
-    assert "</span> 0.945 – 1.155</small>" in text
-    _, text, _ = one_candidate(tmp_path / "b", speedup=2.0, half=0.004)
-    assert "</span> 1.99 – 2.01</small>" in text
-    assert [page._times(v) for v in (0.5, 0.95, 1.05, 25.0)] == [
-        "0.500×",
-        "0.950×",
-        "1.050×",
-        "25.0×",
-    ]
+    for i, (speedup, half, shown) in enumerate(
+        [(1.0, 0.004, "0.996 – 1.004"), (1.05, 0.1, "0.945 – 1.155"), (2.0, 0.004, "1.99 – 2.01")]
+    ):
+        build = BuildDir(tmp_path / str(i)).fill({0: speedup}, half)
+        build.report()
+        assert f"</span> {shown}</small>" in build.text()
+    times = [page._times(v) for v in (0.5, 0.95, 1.05, 25.0)]
+    assert times == ["0.500×", "0.950×", "1.050×", "25.0×"]
 
 
-def test_everyone_sees_what_was_won(tmp_path):
-    build = BuildDir(tmp_path / "h200")
+def test_everyone_sees_what_was_won(build):
     speedups = {"won": 2.0, "undecided": 1.01, "lost": 0.5}
-    for task, speedup in zip(build.levels[1], speedups.values()):
-        build.result(build.add(task), "pass", speedup)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / "reports/index.html").read_text()
+    build.fill(dict(enumerate(speedups.values()))).report()
+    text = build.text()
     rows = re.findall(r'<tr id="seed.level1[^§]*?</tr>', text)
     chips = [re.findall(r'class="chip \w+">(\w+)<', row) for row in rows]
     assert chips == [[word] for word in speedups]
@@ -190,103 +168,75 @@ def test_everyone_sees_what_was_won(tmp_path):
         assert re.search(rf"<option[^>]*>{word}</option>", text)
 
 
-def test_a_page_names_no_file_that_may_not_lie_beside_it(tmp_path):
-    _, text, _ = one_candidate(tmp_path / "a")
+def test_a_page_names_no_file_that_may_not_lie_beside_it(build):
+    build.fill({0: "pass"}).report()
+    text = build.text()
     assert "the report's results.json" in text
     assert "results.csv" not in text and "next to this file" not in text
 
 
-def test_details_leave_out_what_is_empty(tmp_path):
-    build, _, section = one_candidate(tmp_path / "a", speedup=2.0)
-    assert "<h4>Correctness</h4>" in section
-    entry = build.candidates[0]
-    value = build.result(entry, "incorrect")
-    value["correctness"]["sets"] = []
-    build.write(entry["result"], value)
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    section = details(build.root / "reports/index.html")[entry["name"]]
+def test_details_leave_out_what_is_empty(build):
+    entry = build.judged(0, "pass", 2.0)
+    build.report()
+    assert "<h4>Correctness</h4>" in build.details(entry)
+    build.result(entry, "incorrect")
+    build.change(entry, {"correctness.sets": []})
+    build.report()
+    section = build.details(entry)
     assert "Worst element" in section and "<h4>Correctness</h4>" not in section
-    value = build.result(entry, "pass", 2.0)
-    value["timing"]["lanes"]["eager"]["anomalies"] = ["throttle"]
-    build.write(entry["result"], value)
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    assert "<td>throttle</td>" in details(build.root / "reports/index.html")[entry["name"]]
+    build.result(entry, "pass", 2.0)
+    build.change(entry, {"timing.lanes.eager.anomalies": ["throttle"]})
+    build.report()
+    assert "<td>throttle</td>" in build.details(entry)
 
 
-def test_anomalies_that_stayed_are_seen_without_opening_a_row(tmp_path):
-    build = BuildDir(tmp_path / "h200")
-    odd, fine, wrong = (build.add(t) for t in build.levels[1][:3])
-    for entry in (odd, fine, wrong):
-        value = build.result(entry, "pass", 2.0)
-        if entry is not fine:
-            lanes = value["timing"]["lanes"]
-            lanes["eager"]["anomalies"] = ["throttle", "drift"]
-            lanes["graph"] = {**lanes["eager"], "anomalies": ["busy"]}
-            value["verdict"] = "pass" if entry is odd else "cheat"
-        build.write(entry["result"], value)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / "reports/index.html").read_text()
+def test_anomalies_that_stayed_are_seen_without_opening_a_row(build):
+    odd, fine, wrong = (build.judged(i, "pass", 2.0) for i in range(3))
+    for entry in (odd, wrong):
+        eager = build.read(entry)["timing"]["lanes"]["eager"]
+        build.change(entry, {
+            "timing.lanes.graph": eager | {"anomalies": ["busy"]},
+            "timing.lanes.eager.anomalies": ["throttle", "drift"],
+        })  # fmt: skip
+    build.change(wrong, {"verdict": "cheat"})
+    build.report()
+    text = build.text()
     said = '<span class="vh">anomalies in eager: throttle, drift; graph: busy</span>'
     assert text.count(said) == 1 and said in text.split(f'id="{fine["name"]}"')[0]
     assert "every anomaly" in text and "from 1 candidate;" in text
-    summary = (build.root / "reports/summary.md").read_text()
-    line = next(line for line in summary.splitlines() if "anomalies" in line)
+    line = next(x for x in build.text("summary.md").splitlines() if "anomalies" in x)
     assert "in 2 lane(s) of 1 candidate(s)" in line and "(eager: throttle, drift; graph" in line
-    feedback = build.root / "reports/feedback/seed/level1"
-    told = (feedback / f"{odd['task']}.md").read_text()
+    told = build.feedback(odd)
     assert "in 2 of 2 lanes: eager: throttle, drift; graph: busy." in told
-    assert "anomal" not in (feedback / f"{fine['task']}.md").read_text()
-
-
-def test_a_model_called_none_is_not_shown(tmp_path):
-    build, _, _ = one_candidate(tmp_path / "a")
-    for model, shown in (("none", False), (None, False), ("gpt <5>", True)):
-        build.runs["seed"] = {"model": model}
-        build.finish()
-        assert main(["rollup", "--build-dir", str(build.root)]) == 0
-        text = (build.root / "reports/index.html").read_text()
-        assert ("<h3>seed</h3>" in text) != shown
-        assert ("<h3>seed <small>gpt &lt;5&gt;</small></h3>" in text) == shown
-
-
-@pytest.mark.parametrize(("library", "shown"), [("cublas", True), ("none", False), (None, False)])
-def test_a_page_tells_which_library_a_run_may_call(tmp_path, library, shown):
-    build, _, _ = one_candidate(tmp_path / "a")
-    build.runs["seed"] = {"library": library}
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / "reports/index.html").read_text()
-    assert ("<h3>seed <small>may call cublas</small></h3>" in text) == shown
-    assert ("<h3>seed</h3>" in text) != shown
+    assert "anomal" not in build.feedback(fine)
 
 
 @pytest.mark.parametrize(
-    ("headers", "shown"),
+    ("run", "shown"),
     [
-        (["kb"], " <small>may include kb</small>"),
-        (["kb", "<b>\n"], " <small>may include kb, &lt;b&gt;</small>"),
-        ([], ""),
-        (None, ""),
-        ("kb", ""),
-        (5, ""),
+        ({"model": "none"}, ""),
+        ({"model": None}, ""),
+        ({"model": "gpt <5>"}, " <small>gpt &lt;5&gt;</small>"),
+        ({"library": "cublas"}, " <small>may call cublas</small>"),
+        ({"library": "none"}, ""),
+        ({"library": None}, ""),
+        ({"headers": ["kb"]}, " <small>may include kb</small>"),
+        ({"headers": ["kb", "<b>\n"]}, " <small>may include kb, &lt;b&gt;</small>"),
+        ({"headers": []}, ""),
+        ({"headers": None}, ""),
+        ({"headers": "kb"}, ""),
+        ({"headers": 5}, ""),
     ],
 )
-def test_a_page_tells_which_headers_a_run_may_include(tmp_path, headers, shown):
-    build, _, _ = one_candidate(tmp_path / "a")
-    build.runs["seed"] = {"headers": headers}
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / "reports/index.html").read_text()
-    assert f"<h3>seed{shown}</h3>" in text
+def test_a_page_tells_the_model_of_a_run_and_what_it_may_use(build, run, shown):
+    build.runs["seed"] = run
+    build.fill({0: "pass"}).report()
+    assert f"<h3>seed{shown}</h3>" in build.text()
 
 
-def test_what_was_not_judged_has_no_share(tmp_path):
-    build = BuildDir(tmp_path / "h200")
-    build.add(build.levels[1][0])
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / "reports/index.html").read_text()
+def test_what_was_not_judged_has_no_share(build):
+    build.fill({0: None}).report()
+    text = build.text()
     assert '<p class="big"><small>not judged</small></p>' in text
     assert "none of 4 tasks has a verdict" in text and 'class="lanes"' not in text
 
@@ -303,13 +253,10 @@ def test_a_card_and_its_groups_name_the_samples_that_they_show(
 ):
     build = BuildDir(tmp_path / "cpu", backend="cpu")
     build.runs["m"] = {"samples_are": samples_are}
-    for task in build.levels[1]:
-        build.result(build.add(task, run="m", sample="s1"), "incorrect")
-    for task, verdict in zip(build.levels[1], ("pass", "pass", "incorrect", "timeout")):
-        build.result(build.add(task, run="m", sample="s2"), verdict)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    text = (build.root / "reports/index.html").read_text()
+    build.fill(dict.fromkeys(range(4), "incorrect"), run="m", sample="s1")
+    build.fill({0: "pass", 1: "pass", 2: "incorrect", 3: "timeout"}, run="m", sample="s2")
+    build.report()
+    text = build.text()
     assert f'<p class="big">{card}' in text and what in text
     assert f"<caption>m {name}: by category" in text
 
@@ -317,32 +264,26 @@ def test_a_card_and_its_groups_name_the_samples_that_they_show(
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 def test_an_empty_report_is_that_of_its_backend(tmp_path, backend):
     build = BuildDir(tmp_path / "h200", backend=backend)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    reports = build.root / "reports"
+    build.report()
     without = backend == "cpu"
-    assert ("was made without a GPU" in (reports / "index.html").read_text()) == without
-    assert ("not a GPU measurement" in (reports / "summary.md").read_text()) == without
+    assert ("was made without a GPU" in build.text()) == without
+    assert ("not a GPU measurement" in build.text("summary.md")) == without
 
 
 def test_cpu_page_shows_no_speed(tmp_path):
     build = full_suite(tmp_path / "cpu", backend="cpu")
-    build.finish()
-    main(["rollup", "--build-dir", str(build.root)])
-    text = (build.root / "reports/index.html").read_text()
+    build.report()
+    text = build.text()
     assert "functional, not a GPU measurement" in text
     assert "fast<sub>1</sub>" not in text and "geo-mean" not in text and 'id="f-speed"' not in text
 
 
-def test_hostile_candidate_cannot_script(tmp_path):
+def test_hostile_candidate_cannot_script(build):
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
-    build = BuildDir(tmp_path / "h200")
-    entry = build.add(build.levels[1][0], source=evil)
-    build.result(entry, "runtime_error", evidence=evil)
+    build.judged(0, "runtime_error", source=evil, evidence=evil)
     build.runs["seed"] = {"model": evil}
-    build.finish()
-    main(["rollup", "--build-dir", str(build.root)])
-    text = (build.root / "reports/index.html").read_text()
+    build.report()
+    text = build.text()
     assert evil not in text and "<img" not in text
     assert text.count("<script") == 2 and "script-src 'sha256-" in text
 
@@ -362,11 +303,8 @@ def without(node, path=()):
 def test_any_optional_member_may_be_missing(tmp_path):
     """Page, tables and feedback survive results that lack members, or hold null there."""
     full = full_suite(tmp_path / "full", every=30)
-    timed = next(
-        v
-        for c in full.candidates
-        if (v := json.loads(full.path(c["result"]).read_text()))["timing"]
-    )
+    results = (full.read(c) for c in full.candidates)
+    timed = next(value for value in results if value["timing"])
     timed["correctness"]["worst"] = {"set": "odd", "output": "y", "index": [1], "bound": 1.0}
     build = BuildDir(tmp_path / "h200", levels={1: tasks_of(1), 2: tasks_of(2), 3: tasks_of(3)})
     free = [(level, task) for level, tasks in build.levels.items() for task in tasks]
@@ -388,33 +326,15 @@ def test_any_optional_member_may_be_missing(tmp_path):
             else:
                 node[path[-1]] = None
             build.write(entry["result"], value)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 1
-    doc = json.loads((build.root / "reports/results.json").read_text())
+    doc = build.report(status=1)
     judged = sum(c["state"] == "judged" for c in doc["candidates"])
     # What is missing inside a lane or a set is refused by the schema; the rest is judged.
     assert judged + len(doc["problems"]) == 2 * len(paths) and judged > len(paths)
 
 
-def test_without_jinja2_the_rest_is_written(tmp_path, monkeypatch, capsys):
-    def missing():
-        raise ImportError("jinja2")
-
-    monkeypatch.setattr(page, "environment", missing)
-    build = BuildDir(tmp_path / "h200")
-    build.result(build.add(build.levels[1][0]), "pass", 2.0)
-    build.finish()
-    assert main(["rollup", "--build-dir", str(build.root)]) == 77
-    assert (build.root / "reports/results.json").exists()
+def test_without_jinja2_the_rest_is_written(build, no_jinja2, capsys):
+    build.fill({0: 2.0}).report(status=77)
     assert capsys.readouterr().out.rstrip().endswith("summary.md")
-
-
-def shots() -> Path | None:
-    """Folder for screenshots, where one is asked for."""
-    folder = os.environ.get("KB_SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    return Path(folder) if folder else None
 
 
 @pytest.fixture
@@ -470,12 +390,6 @@ def set_field(browser, name, value):
         f"(() => {{ const f = document.getElementById('f-{name}'); f.value = {json.dumps(value)};"
         " f.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
-
-
-def clean_run(browser, file):
-    assert browser.errors == []
-    allowed = (file.resolve().as_uri(), "data:,")
-    assert [r for r in browser.requests if not r.startswith(allowed)] == []
 
 
 @needs_browser
@@ -599,14 +513,11 @@ def test_no_sideways_scrolling(tmp_path, two_runs, name, size, dark):
         if name == "phone":
             b.wait("document.querySelector('.detail section') !== null")
         assert b.js("document.documentElement.scrollWidth") == size[0]
-        back = b.js("getComputedStyle(document.body).backgroundColor")
-        level = sum(map(int, re.findall(r"\d+", back)[:3])) / 3
-        assert level < 60 if dark else level > 200
+        assert_background(b, dark)
         image = tmp_path / "shot.png"
         b.screenshot(image)
         assert image.stat().st_size > 20_000
-        if shots():
-            image.rename(shots() / f"{name}-{'dark' if dark else 'light'}.png")
+        keep_picture(b, f"{name}-{'dark' if dark else 'light'}.png")
         clean_run(b, two_runs)
 
 
@@ -650,48 +561,42 @@ def test_prints(browser, one_run, tmp_path):
 
 
 @needs_browser
-def test_comparison_page(browser, tmp_path):
-    roots = []
-    for gpu in ("h200", "l40s"):
-        build = full_suite(tmp_path / gpu, gpu=gpu)
-        roots.append(str(build.finish()))
-    assert main(["compare", *roots, "--out", str(tmp_path / "out")]) == 0
+def test_comparison_page(browser, tmp_path, kb):
+    a, b = (full_suite(tmp_path / gpu, gpu=gpu).finish() for gpu in ("h200", "l40s"))
+    kb("compare", a, b, "--out", tmp_path / "out")
     file = tmp_path / "out/compare.html"
     assert Outline(file.read_text()).wrong == []
     for size in (DESKTOP, PHONE):
         browser.size(*size, mobile=size == PHONE)
         browser.open(file)
         assert browser.js("document.documentElement.scrollWidth") == size[0]
-    if shots():
-        browser.size(*DESKTOP)
-        browser.screenshot(shots() / "compare.png")
+    browser.size(*DESKTOP)
+    keep_picture(browser, "compare.png")
     clean_run(browser, file)
 
 
 @needs_browser
-def test_a_comparison_of_two_records_of_a_gpu_fits_a_phone(browser, tmp_path):
+def test_a_comparison_of_two_records_of_a_gpu_fits_a_phone(browser, tmp_path, kb):
     folders = []
     for name, day in (("old", "2026-01-02"), ("new", "2026-02-03")):
-        build = full_suite(tmp_path / "h200", ("seed", "examples"), every=30)
-        assert main(["rollup", "--build-dir", str(build.finish())]) == 0
-        doc = json.loads((build.root / "reports/results.json").read_text())
+        doc = full_suite(tmp_path / "h200", ("seed", "examples"), every=30).report()
         folder = tmp_path / ("a_folder_with_a_long_name_" * 3) / name / "h200"
         folder.mkdir(parents=True)
         (folder / "results.json").write_text(json.dumps(doc | {"time": f"{day}T00:00:00Z"}))
-        folders.append(str(folder))
+        folders.append(folder)
     out = tmp_path / "out"
-    assert main(["compare", *folders, "--out", str(out)]) == 0
-    doc = json.loads((out / "compare.json").read_text())
+    kb("compare", *folders, "--out", out)
+    doc = read_json(out / "compare.json")
     days = ("2026-01-02", "2026-02-03")
     labels = [f"{run} {day}" for day in days for run in ("seed", "examples")]
     assert [s["label"] for s in doc["sides"]] == labels
     pairs = [(p["b"].split()[0], p["a"].split()[0]) for p in doc["levels"][0]["pairs"]]
     assert pairs == [("seed", "seed"), ("examples", "examples"), ("examples", "seed")]
     for folder in folders:
-        file = Path(folder, "results.json")
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"time": f"{days[0]}T00:00:00Z"}))
-    assert main(["compare", *folders, "--out", str(out)]) == 0
-    doc = json.loads((out / "compare.json").read_text())
+        file = folder / "results.json"
+        file.write_text(json.dumps(read_json(file) | {"time": f"{days[0]}T00:00:00Z"}))
+    kb("compare", *folders, "--out", out)
+    doc = read_json(out / "compare.json")
     labels = [f"{run} {name}/h200" for name in ("old", "new") for run in ("seed", "examples")]
     assert [s["label"] for s in doc["sides"]] == labels, "the same day: told by their folders"
     browser.size(*PHONE, mobile=True)

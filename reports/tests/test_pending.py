@@ -1,16 +1,11 @@
 """Which kernels of a run are still to be judged, for tools/judge."""
 
-from kb_report.cli import main
+import pytest
+
 from synthetic import BuildDir, tasks_of
 
 
-def pending(root, run, capsys):
-    status = main(["pending", "--build-dir", str(root), run])
-    out, err = capsys.readouterr()
-    return status, out.split(), err
-
-
-def test_what_a_table_would_not_count_is_pending(tmp_path, capsys):
+def test_what_a_table_would_not_count_is_pending(tmp_path, kb):
     tasks = tasks_of(1, 8)
     build = BuildDir(tmp_path / "h200", levels={1: tasks})
     entries = [build.add(task, run="m", sample="s0") for task in tasks]
@@ -24,26 +19,21 @@ def test_what_a_table_would_not_count_is_pending(tmp_path, capsys):
     (build.source_dir / edited["source"]).write_text("// another source")
     build.result(compiled, None)
     build.result(wrong, "incorrect")
-    build.result(build.add(tasks[0], run="m", sample="s1"), speedup=1.5)
-    build.add(tasks[0], run="other")
-    root = build.finish()
+    build.fill({0: 1.5}, run="m", sample="s1").fill({0: None}, run="other").finish()
 
     wanted = [e["name"] for e in (untimed, rebuilt, none, edited, compiled)]
-    status, names, said = pending(root, "m", capsys)
-    assert (status, sorted(names)) == (0, sorted(wanted))
+    names, said = kb("pending", "--build-dir", build, "m")
+    assert sorted(names.split()) == sorted(wanted)
     assert said == "2 of 9 pass, 1 of 9 does not compile, 5 of 9 are not judged\n"
-    assert pending(root, "m/s1", capsys)[1:] == ([], "1 of 1 pass\n")
+    assert kb("pending", "--build-dir", build, "m/s1") == ("", "1 of 1 pass\n")
 
-    assert main(["verdicts", "--build-dir", str(root), "m/s0"]) == 0
     fresh = {timed["name"]: "pass", broken["name"]: "compile_error", wrong["name"]: "incorrect"}
-    assert dict(line.split() for line in capsys.readouterr().out.splitlines()) == fresh
+    said = kb("verdicts", "--build-dir", build, "m/s0").out
+    assert dict(line.split() for line in said.splitlines()) == fresh
 
 
-def test_a_run_that_is_not_configured_is_named(tmp_path, capsys):
-    build = BuildDir(tmp_path / "cpu", backend="cpu")
-    build.add(tasks_of(1, 1)[0], run="m", sample="s0")
-    root = build.finish()
-    for run in ("n", "m/s1"):
-        status, names, said = pending(root, run, capsys)
-        assert (status, names) == (2, [])
-        assert f"no kernel of {run} is configured here; the runs that are: m" in said
+@pytest.mark.parametrize("run", ["n", "m/s1"])
+def test_a_run_that_is_not_configured_is_named(build, refused, run):
+    root = build.fill({0: None}, run="m", sample="s0").finish()
+    said = refused("pending", "--build-dir", root, run)
+    assert f"no kernel of {run} is configured here; the runs that are: m" in said

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from kb_report import profiles
-from kb_report.cli import main
-from synthetic import BuildDir, details
+from synthetic import BuildDir
 
 KERNEL = {
     "name": "relu<4>(float const*, float*)",
@@ -30,25 +28,15 @@ KERNEL = {
 }
 
 
-def judged(tmp_path: Path, profile: dict[str, Any] | None) -> tuple[BuildDir, dict[str, Any]]:
-    build = BuildDir(tmp_path / "h200")
-    entry = build.add(build.levels[1][0])
-    value = build.result(entry, "pass", 2.0)
-    if profile is not None:
-        value["profile"] = profile
-    build.write(entry["result"], value)
-    build.finish()
-    return build, entry
+def judged(build: BuildDir, profile: dict[str, Any] | None) -> dict[str, Any]:
+    entry = build.judged(0, "pass", 2.0, {"profile": profile} if profile else {})
+    build.report()
+    return entry
 
 
-def feedback(build: BuildDir, entry: dict[str, Any], capsys: Any) -> str:
-    assert main(["feedback", str(build.root), entry["name"]]) == 0
-    return capsys.readouterr().out
-
-
-def test_kernels_are_a_table_in_feedback(tmp_path, capsys):
-    build, entry = judged(tmp_path, {"reason": None, "kernels": [KERNEL], "more_kernels": 3})
-    text = feedback(build, entry, capsys)
+def test_kernels_are_a_table_in_feedback(build):
+    profile = {"reason": None, "kernels": [KERNEL], "more_kernels": 3}
+    text = build.feedback(judged(build, profile))
     (line,) = (x for x in text.splitlines() if "relu<4>" in x)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[1:5] == ["2", "4 x 256", "32", "1.5"]
@@ -57,14 +45,13 @@ def test_kernels_are_a_table_in_feedback(tmp_path, capsys):
     assert "And 3 more kernels." in text
 
 
-def test_the_reason_stands_where_there_is_no_profile(tmp_path, capsys):
-    build, entry = judged(tmp_path, {"reason": "this user may not read the counters"})
-    assert "No profile: this user may not read the counters." in feedback(build, entry, capsys)
+def test_the_reason_stands_where_there_is_no_profile(build):
+    entry = judged(build, {"reason": "this user may not read the counters"})
+    assert "No profile: this user may not read the counters." in build.feedback(entry)
 
 
-def test_nothing_is_said_where_none_was_asked_for(tmp_path, capsys):
-    build, entry = judged(tmp_path, None)
-    assert "rofile" not in feedback(build, entry, capsys)
+def test_nothing_is_said_where_none_was_asked_for(build):
+    assert "rofile" not in build.feedback(judged(build, None))
 
 
 def test_names_of_kernels_make_no_markup():
@@ -73,9 +60,7 @@ def test_names_of_kernels_make_no_markup():
     assert "\\|c" in line and "\x1b" not in line and "\n" not in line
 
 
-def test_kernels_are_a_table_on_the_page(tmp_path):
-    build, entry = judged(tmp_path, {"reason": None, "kernels": [KERNEL]})
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    card = details(build.root / "reports/index.html")[entry["name"]]
+def test_kernels_are_a_table_on_the_page(build):
+    card = build.details(judged(build, {"reason": None, "kernels": [KERNEL]}))
     assert "<h4>Profile</h4>" in card
     assert "relu&lt;4&gt;(float const*, float*)" in card.replace("<wbr>", "")

@@ -1,13 +1,12 @@
 """docs/runs.md: its files are there, its shards make the whole, and its tables are what is printed."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 
 from kb_report import model
 from kb_report.cli import main
-from synthetic import FACTS, BuildDir, full_suite
+from synthetic import FACTS, BuildDir, full_suite, read_json
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = (PROJECT / "docs/runs.md").read_text()
@@ -32,6 +31,13 @@ def test_every_kernel_of_the_page_is_in_the_repository():
         assert (PROJECT / source).is_file(), source
         task = Path(target).stem
         assert f"level1/{task}" in COMMANDS.split("examples=")[0], f"{task} is not configured"
+
+
+def test_every_kernel_that_is_judged_alone_is_of_a_chosen_task():
+    chosen = re.search(r'-DKB_TASKS="([^"]+)"', COMMANDS)[1].replace(" ", "").split(";")
+    lines = re.findall(r"^.*\btools/judge .*$", COMMANDS, re.MULTILINE)
+    found = {task for line in lines for task in re.findall(r"\blevel\d/\d{3}_\w+", line)}
+    assert found and found <= set(chosen)
 
 
 def test_the_tables_of_the_page_are_what_is_printed(tmp_path, capsys):
@@ -68,8 +74,7 @@ def test_a_shard_has_every_test_of_a_kernel_and_no_kernel_is_in_two():
 
 def test_merged_shards_are_the_report_of_one_machine(tmp_path):
     whole = full_suite(tmp_path / "whole/cpu", ("m",), samples=("s0", "s1"), every=5)
-    whole.finish()
-    assert main(["rollup", "--build-dir", str(whole.root)]) == 0
+    whole.report()
     copied = []
     for i, shard in enumerate(SHARDS):
         other = tmp_path / f"shard{i}/cpu"
@@ -81,11 +86,8 @@ def test_merged_shards_are_the_report_of_one_machine(tmp_path):
         copied.append(shutil.copy(other / "reports/results.json", tmp_path / f"shard{i}.json"))
     out = tmp_path / "merged"
     assert main(["merge", *map(str, copied), "--out", str(out)]) == model.OK
-    merged, want = (
-        json.loads((folder / "results.json").read_text())
-        for folder in (out, whole.root / "reports")
-    )
+    merged, want = (read_json(folder / "results.json") for folder in (out, whole.root / "reports"))
     for key in ("runs", "candidates", "levels", "machines"):
         assert merged[key] == want[key]
     assert main(["merge", str(out), str(copied[0]), "--out", str(tmp_path / "again")]) == model.OK
-    assert json.loads((tmp_path / "again/results.json").read_text())["runs"] == want["runs"]
+    assert read_json(tmp_path / "again/results.json")["runs"] == want["runs"]

@@ -1,42 +1,20 @@
 """Runs of several samples or turns: what counts in tables, on cards and in categories."""
 
-import csv
-import json
-
 import pytest
 
-from kb_report import metrics, rollup, schema
-from kb_report.cli import main
+from kb_report import merge, metrics, rollup, stats
 from kb_report.metrics import Outcome
-from synthetic import BuildDir, details
+from synthetic import BuildDir, full_suite
 
 TASKS = ["019_relu", "020_leaky_relu", "023_softmax", "040_layer_norm"]
 
 
-def many(root, samples, are=None, backend="cuda", run="m"):
+def many(build, samples, are=None, run="m"):
     """A run of samples: name -> task index -> speed-up or verdict."""
-    build = BuildDir(root, backend=backend, levels={1: TASKS})
-    add(build, samples, are, run)
-    build.finish()
-    return build
-
-
-def add(build, samples, are=None, run="m"):
     build.runs[run] = {"samples_are": are} if are else {}
     for sample, given in samples.items():
-        for i, value in given.items():
-            entry = build.add(TASKS[i], run=run, sample=sample)
-            if isinstance(value, str):
-                build.result(entry, value)
-            elif value is not None:
-                build.result(entry, "pass", value)
-
-
-def report(build):
-    assert main(["rollup", "--build-dir", str(build.root)]) == 0
-    doc = json.loads((build.root / "reports/results.json").read_text())
-    assert schema.check(doc, "results") == []
-    return doc
+        build.fill(given, run=run, sample=sample)
+    return build
 
 
 def level_of(doc, run="m"):
@@ -51,9 +29,15 @@ TURNS = {
     "t10": {0: "incorrect", 2: 0.5},
 }
 
+SAMPLES = {
+    "s1": {0: 2.0, 1: 2.0, 2: "incorrect"},
+    "s2": {0: 2.0, 1: "incorrect", 2: "incorrect", 3: "timeout"},
+    "s3": {0: 0.5, 1: "incorrect", 2: 1.5},
+}
 
-def test_of_turns_any_that_solves_a_task_counts(tmp_path, capsys):
-    level = level_of(report(many(tmp_path / "b", TURNS, "turns")))
+
+def test_of_turns_any_that_solves_a_task_counts(build, capsys):
+    level = level_of(many(build, TURNS, "turns").report())
     assert [r["sample"] for r in level["samples"]] == ["t1", "t2", "t10"]
     head = level["headline"]
     assert (head["turns"], head["n"], head["judged"], head["correct"]) == (3, 4, 4, 3)
@@ -68,7 +52,30 @@ def test_of_turns_any_that_solves_a_task_counts(tmp_path, capsys):
     assert sum(wins.values()) == 2
     line = next(x for x in capsys.readouterr().out.splitlines() if "m all 3 turns" in x)
     assert line.split()[4:9] == ["1", "4", "4", "4", "3"]
-    assert "| m all 3 turns | 1 | 4 |" in (tmp_path / "b/reports/summary.md").read_text()
+    assert "| m all 3 turns | 1 | 4 |" in build.text("summary.md")
+
+
+def test_headlines_of_samples_are_means_over_their_rows(build):
+    level = level_of(many(build, SAMPLES).report())
+    head, rows = level["headline"], level["samples"]
+    assert (head["samples"], head["provided"], head["correct"]) == (3, 10, 5)
+    assert head["fast_0"] == pytest.approx(sum(r["fast_0"] for r in rows) / 3)
+    f = head["lanes"]["eager"]["fast_p"]
+    for p, shares in f.items():
+        for key in ("value", "upper", "point"):
+            mean = sum(r["lanes"]["eager"]["fast_p"][p][key] for r in rows) / 3
+            assert shares[key] == pytest.approx(mean)
+    assert f["0"]["value"] == pytest.approx(5 / 12) == level["over_samples"]["pass_at_k"]["1"]
+    assert f["1"]["value"] == pytest.approx(4 / 12)
+    assert level["over_samples"]["fast_p_at_k"]["1"]["1"] == pytest.approx(4 / 12)
+    assert f["1"]["wilson95"] == list(metrics.wilson(4 / 3, 4))
+    assert head["lanes"]["eager"]["geo_mean_speedup_correct_ci95"] is None
+    groups = {g["name"]: g for g in head["categories"]}
+    relu = groups["Activation"]  # the first two
+    assert (relu["n"], relu["correct"]) == (2, 4)
+    assert relu["lanes"]["eager"]["fast_p"]["1"]["value"] == pytest.approx(3 / 6)
+    page = build.text()
+    assert '<td class="n">4 of 6</td>' in page and "mean of 3 samples: by category" in page
 
 
 def test_the_best_of_turns_takes_every_limit_from_the_best():
@@ -84,80 +91,38 @@ def test_the_best_of_turns_takes_every_limit_from_the_best():
     assert untimed.speedup == 0.5 and untimed.loses(1)
 
 
-SAMPLES = {
-    "s1": {0: 2.0, 1: 2.0, 2: "incorrect"},
-    "s2": {0: 2.0, 1: "incorrect", 2: "incorrect", 3: "timeout"},
-    "s3": {0: 0.5, 1: "incorrect", 2: 1.5},
-}
+def test_one_sample_is_its_own_headline(build):
+    assert "headline" not in level_of(many(build, {"s1": {0: 2.0}}).report())
 
 
-def test_tables_by_category_are_means_over_samples(tmp_path):
-    level = level_of(report(many(tmp_path / "b", SAMPLES)))
-    head = level["headline"]
-    assert (head["samples"], head["provided"], head["correct"]) == (3, 10, 5)
-    f = head["lanes"]["eager"]["fast_p"]
-    assert f["0"]["value"] == pytest.approx(5 / 12) == level["over_samples"]["pass_at_k"]["1"]
-    assert f["1"]["value"] == pytest.approx(4 / 12)
-    assert level["over_samples"]["fast_p_at_k"]["1"]["1"] == pytest.approx(4 / 12)
-    assert f["1"]["wilson95"] == list(metrics.wilson(4 / 3, 4))
-    assert head["lanes"]["eager"]["geo_mean_speedup_correct_ci95"] is None
-    groups = {g["name"]: g for g in head["categories"]}
-    relu = groups["Activation"]  # the first two
-    assert (relu["n"], relu["correct"]) == (2, 4)
-    assert relu["lanes"]["eager"]["fast_p"]["1"]["value"] == pytest.approx(3 / 6)
-    page = (tmp_path / "b/reports/index.html").read_text()
-    assert '<td class="n">4 of 6</td>' in page and "mean of 3 samples: by category" in page
-
-
-def test_the_mean_over_samples_is_that_of_their_rows(tmp_path):
-    level = level_of(report(many(tmp_path / "b", SAMPLES)))
-    head, rows = level["headline"], level["samples"]
-    assert head["fast_0"] == pytest.approx(sum(r["fast_0"] for r in rows) / 3)
-    for p, f in head["lanes"]["eager"]["fast_p"].items():
-        for key in ("value", "upper", "point"):
-            mean = sum(r["lanes"]["eager"]["fast_p"][p][key] for r in rows) / 3
-            assert f[key] == pytest.approx(mean)
-
-
-def test_one_sample_is_its_own_headline(tmp_path):
-    level = level_of(report(many(tmp_path / "b", {"s1": {0: 2.0}})))
-    assert "headline" not in level
-
-
-def test_a_changed_source_is_told_on_the_card(tmp_path):
-    build = many(tmp_path / "b", {"s1": {0: 2.0, 1: "compile_error", 2: 2.0, 3: 2.0}})
+def test_a_changed_source_is_told_on_the_card(build):
+    many(build, {"s1": {0: 2.0, 1: "compile_error", 2: 2.0, 3: 2.0}})
     for entry in build.candidates[:2]:
         (build.source_dir / entry["source"]).write_text("// edited")
     build.path(build.candidates[2]["module"]).write_text("built again")
-    states = [c["state"] for c in report(build)["candidates"]]
+    states = [c["state"] for c in build.report()["candidates"]]
     assert states == ["judged", "stale", "stale", "judged"]
-    page = build.root / "reports/index.html"
-    text, opened = page.read_text(), details(page)
+    text = build.text()
     assert '<p class="warn">2 of 4: source changed: rebuild</p>' in text
     assert '<p class="warn">1 of 4: rebuilt: judge again</p>' in text
     assert text.count("<small>source changed: rebuild</small>") == 2
     for entry, words in zip(build.candidates, ["rebuild", "rebuild", "judge again", ""]):
-        assert words in opened[entry["name"]]
+        assert words in build.details(entry)
 
 
-def test_a_report_of_turns_survives_the_round_trip(tmp_path):
-    from kb_report import merge
-
-    doc = report(many(tmp_path / "b", TURNS, "turns"))
-    assert rollup.document(merge.read_suite(tmp_path / "b/reports")) == doc
-
-
-def compared(*arguments, out):
-    assert main(["compare", *map(str, arguments), "--out", str(out)]) == 0
-    return json.loads((out / "compare.json").read_text())
+@pytest.mark.parametrize("are", [None, "turns"])
+def test_a_report_survives_the_round_trip(tmp_path, are):
+    build = full_suite(tmp_path / "b", ("seed", "m"), samples=("s0", "s1"), every=5)
+    build.runs["m"] = {"samples_are": are}
+    doc = build.report()
+    assert rollup.document(merge.read_suite(build.root / "reports")) == doc
 
 
-def test_runs_of_samples_are_compared_at_every_k_that_both_have(tmp_path, capsys):
-    build = BuildDir(tmp_path / "b", levels={1: TASKS})
-    add(build, SAMPLES, run="m")
-    add(build, {"s1": {0: 2.0, 3: 2.0}, "s2": {0: "incorrect", 3: 0.5}}, run="o")
-    root = build.finish()
-    pair = compared(root, out=tmp_path / "out")["levels"][0]["pairs"][0]
+def test_runs_of_samples_are_compared_at_every_k_that_both_have(build, tmp_path, compared):
+    many(build, SAMPLES)
+    many(build, {"s1": {0: 2.0, 3: 2.0}, "s2": {0: "incorrect", 3: 0.5}}, run="o")
+    doc, printed = compared(build.finish())
+    pair = doc["levels"][0]["pairs"][0]
     assert {r["k"] for r in pair["at_k"]} == {1, 2}
     one = {r["k"]: r for r in pair["at_k"] if r["metric"] == "pass"}
     # m: 3, 1, 1 and 0 of 3 samples are right; o: 1, 0, 0 and 2 of 2.
@@ -174,19 +139,15 @@ def test_runs_of_samples_are_compared_at_every_k_that_both_have(tmp_path, capsys
         "both": [TASKS[0]], "only_a": TASKS[1:3], "only_b": [TASKS[3]], "neither": [],
     }  # fmt: skip
     assert pair["correct"]["p_value"] is None and "tasks" not in pair
-    for text in (capsys.readouterr().out, (tmp_path / "out/compare.md").read_text()):
+    for text in (printed, (tmp_path / "out/compare.md").read_text()):
         assert "fast" in text and "only o" in text and "mean of 3 samples" in text
     html = (tmp_path / "out/compare.html").read_text()
     assert "pass@2" in html and "1 of 3 correct" in html
 
 
-def test_turns_are_compared_by_what_any_of_them_solves(tmp_path):
-    build = BuildDir(tmp_path / "b", levels={1: TASKS})
-    add(build, TURNS, "turns", run="m")
-    add(build, {None: {0: 1.0, 3: 2.0}}, run="o")
-    root = build.finish()
-    doc = compared(root, out=tmp_path / "out")
-    level = doc["levels"][0]
+def test_turns_are_compared_by_what_any_of_them_solves(build, compared):
+    many(build, TURNS, "turns").fill({0: 1.0, 3: 2.0}, run="o")
+    level = compared(build.finish())[0]["levels"][0]
     assert [s["correct"] for s in level["sides"]] == [3, 2]
     pair = level["pairs"][0]
     assert pair["correct"]["tasks"]["only_a"] == TASKS[1:3]
@@ -196,25 +157,19 @@ def test_turns_are_compared_by_what_any_of_them_solves(tmp_path):
     assert (first["a"]["value"], first["b"]["value"]) == (0.25, 0.5)
 
 
-def test_many_runs_are_ranked_in_one_table(tmp_path, capsys):
-    build = BuildDir(tmp_path / "b", levels={1: TASKS})
+def test_many_runs_are_ranked_in_one_table(build, tmp_path, compared):
     for i in range(4):
-        add(build, {None: dict.fromkeys(range(i + 1), 2.0)}, run=f"r{i}")
-    add(build, SAMPLES, run="many")
-    root = build.finish()
-    doc = compared(root, out=tmp_path / "out")
+        build.fill(dict.fromkeys(range(i + 1), 2.0), run=f"r{i}")
+    doc, text = compared(many(build, SAMPLES, run="many").finish())
     assert [(r["label"], r["levels"]["1"]["rank"]) for r in doc["ranks"]] == [
         ("r3", 1), ("r2", 2), ("r1", 3), ("many", 4), ("r0", 5),
     ]  # fmt: skip
-    text = capsys.readouterr().out
     table = text.split("\nranks\n")[1]
     assert table.index("r3 ") < table.index("r2 ") and "(1.000)" in table
     assert "### Ranks" in (tmp_path / "out/compare.md").read_text()
 
 
 def test_a_bootstrap_interval_has_the_width_of_a_mean():
-    from kb_report import stats
-
     column = [0.0, 1.0] * 50
     (lo, hi), (other, same) = stats.bootstrap_means([column, [0.3] * 100])
     # The mean of 100 such draws has a standard deviation of 0.05.
@@ -224,27 +179,20 @@ def test_a_bootstrap_interval_has_the_width_of_a_mean():
     assert stats.bootstrap_means([column]) == [(lo, hi)], "the same rows every time"
 
 
-def rows_of(build, name):
-    with (build.root / "reports" / name).open() as f:
-        return list(csv.DictReader(f))
-
-
 def total(rows, key, **where):
     chosen = [r for r in rows if all(r[k] == v for k, v in where.items())]
     return sum(float(r[key] or 0) for r in chosen)
 
 
-def test_nothing_counts_twice_in_the_rows_of_a_spreadsheet(tmp_path):
-    build = many(tmp_path / "b", SAMPLES)
-    add(build, {None: {0: 2.0, 1: "incorrect"}}, run="o")
+def test_nothing_counts_twice_in_the_rows_of_a_spreadsheet(build):
+    many(build, SAMPLES).fill({0: 2.0, 1: "incorrect"}, run="o")
     entry = build.candidates[0]
-    value = json.loads(build.path(entry["result"]).read_text())
-    eager = value["timing"]["lanes"]["eager"]
-    value["timing"]["lanes"] = {"graph": eager | {"candidate_ms": 9.0}, "eager": eager}
-    build.write(entry["result"], value)
-    build.finish()
-    doc = report(build)
-    rows = rows_of(build, "results.csv")
+    eager = build.read(entry)["timing"]["lanes"]["eager"]
+    build.change(entry, {"timing.lanes": None})
+    lanes = {"graph": eager | {"candidate_ms": 9.0}, "eager": eager}
+    build.change(entry, {"timing.lanes": lanes})
+    doc = build.report()
+    rows = build.rows()
     assert [(r["lane"], r["counts"]) for r in rows[:2]] == [("eager", "1"), ("graph", "0")]
     for run in doc["runs"]:
         for level in run["levels"]:
@@ -261,27 +209,21 @@ def test_nothing_counts_twice_in_the_rows_of_a_spreadsheet(tmp_path):
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 def test_functional_means_the_same_in_every_file(tmp_path, backend):
-    build = many(tmp_path / "b", {"s1": {0: 2.0, 1: 2.0, 2: "incorrect"}}, backend=backend)
-    entry = build.candidates[1]
-    value = json.loads(build.path(entry["result"]).read_text())
-    value["timing"]["functional"] = True
-    build.write(entry["result"], value)
-    doc = report(build)
+    build = BuildDir(tmp_path / "b", backend=backend, levels={1: TASKS})
+    many(build, {"s1": {0: 2.0, 1: 2.0, 2: "incorrect"}})
+    build.change(build.candidates[1], {"timing.functional": True})
     said = {
         c["task"]: str(c["result"]["timing"]["functional"]).lower() if c["result"]["timing"] else ""
-        for c in doc["candidates"]
+        for c in build.report()["candidates"]
     }
     assert set(said.values()) == ({"true", ""} if backend == "cpu" else {"true", "false", ""})
-    rows = rows_of(build, "results.csv")
-    assert {r["task"]: r["functional"] for r in rows} == {TASKS[3]: "", **said}
+    assert {r["task"]: r["functional"] for r in build.rows()} == {TASKS[3]: "", **said}
 
 
-def test_each_task_has_n_c_and_its_estimates(tmp_path):
-    build = many(tmp_path / "b", SAMPLES)
-    add(build, TURNS, "turns", run="t")
-    build.finish()
-    doc = report(build)
-    rows = rows_of(build, "tasks.csv")
+def test_each_task_has_n_c_and_its_estimates(build):
+    many(build, SAMPLES)
+    doc = many(build, TURNS, "turns", run="t").report()
+    rows = build.rows("tasks.csv")
     mine = [r for r in rows if r["run"] == "m"]
     assert [(r["task"], r["n"], r["c"], r["c_fast_1"]) for r in mine] == [
         (TASKS[0], "3", "3", "2"), (TASKS[1], "3", "1", "1"),
@@ -299,8 +241,13 @@ def test_each_task_has_n_c_and_its_estimates(tmp_path):
 
 
 def test_without_a_gpu_tasks_have_no_fast_p(tmp_path):
-    build = many(tmp_path / "b", {"s1": {0: 2.0}, "s2": {0: "incorrect"}}, backend="cpu")
-    report(build)
-    row = rows_of(build, "tasks.csv")[0]
+    build = BuildDir(tmp_path / "b", backend="cpu", levels={1: TASKS})
+    many(build, {"s1": {0: 2.0}, "s2": {0: "incorrect"}}).report()
+    row = build.rows("tasks.csv")[0]
     assert (row["c"], row["pass_at_1"], row["pass_at_2"]) == ("1", "0.5", "1.0")
     assert {row["c_fast_1"], row["fast_1_at_1"], row["first_turn_fast_1"]} == {""}
+
+
+@pytest.fixture
+def build(tmp_path):
+    return BuildDir(tmp_path / "b", levels={1: TASKS})

@@ -8,15 +8,21 @@ import pytest
 
 from kb_report import cli, load, timer
 from kb_report.model import ReportError
-from synthetic import BuildDir, tasks_of
+from synthetic import BuildDir, read_json, tasks_of
 
 
-def line(candidate, speedup, verdict, identical=True, lane="eager"):
+def line(candidate, speedup, verdict, identical=True, lane="eager", **limits):
     return {
         "candidate": candidate,
         "identical": identical,
-        "lanes": {lane: {"speedup": speedup, "verdict": verdict}},
+        "lanes": {lane: {"speedup": speedup, "verdict": verdict} | limits},
     }
+
+
+def repeat(speedup, low, high, gpu="A"):
+    """A line of a kernel that is timed against the reference."""
+    found = line("seed.level1.019_relu", speedup, "WIN", identical=False, ci_lo=low, ci_hi=high)
+    return found | {"reference": True, "gpu": gpu}
 
 
 LINES = [
@@ -56,13 +62,8 @@ def test_slow_downs_and_lanes_stand_apart():
 
 
 def test_estimates_of_one_kernel_on_one_gpu():
-    def repeat(speedup, low, high, gpu):
-        found = line("seed.level1.019_relu", speedup, "WIN", identical=False)
-        found["lanes"]["eager"] |= {"ci_lo": low, "ci_hi": high}
-        return found | {"reference": True, "gpu": gpu}
-
     # Another GPU's estimate says nothing about this one's repeatability.
-    lines = [repeat(2.0, 1.99, 2.03, "A"), repeat(2.02, 2.01, 2.03, "A"), repeat(1.5, 1, 2, "B")]
+    lines = [repeat(2.0, 1.99, 2.03), repeat(2.02, 2.01, 2.03), repeat(1.5, 1, 2, "B")]
     found = timer.summary(lines)["lanes"]["eager"]["repeated"]
     assert (found["tasks"], found["runs"], found["WIN"]) == (1, 3, 3)
     assert found["variation_max"] == pytest.approx(0.02 / math.sqrt(2) / 2.01)
@@ -83,25 +84,31 @@ def test_estimates_of_one_kernel_on_one_gpu():
     ],
 )
 def test_the_mean_of_the_others_has_an_error_too(speedups, low, high, covered):
-    lines = [
-        line("seed.level1.019_relu", s, "WIN", identical=False) | {"reference": True, "gpu": "A"}
-        for s in speedups
-    ]
-    for each, s in zip(lines, speedups, strict=True):
-        limits = {"ci_lo": low * s, "ci_hi": high and high * s}
-        each["lanes"]["eager"] |= limits
+    lines = [repeat(s, low * s, high and high * s) for s in speedups]
     found = timer.summary(lines)["lanes"]["eager"]["repeated"]
     assert found["covered"] == pytest.approx(covered)
 
 
-@pytest.mark.parametrize("name", ["timer.jsonl", "timer.jsonl.gz"])
-def test_command_writes_both_files(tmp_path, capsys, name):
-    path = tmp_path / name
-    text = "".join(json.dumps(each) + "\n" for each in LINES).encode()
-    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    assert cli.main(["timer", str(path)]) == 0
-    assert "identical" in capsys.readouterr().out
-    assert json.loads((tmp_path / "timer.json").read_text())["runs"] == len(LINES)
+@pytest.fixture
+def recorded(tmp_path):
+    """A file with these lines."""
+
+    def write(lines=LINES):
+        path = tmp_path / "timer.jsonl"
+        path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_command_writes_both_files(tmp_path, kb, recorded, packed):
+    path = recorded()
+    if packed:
+        path = path.with_suffix(".jsonl.gz")
+        path.write_bytes(gzip.compress(recorded().read_bytes()))
+    assert "identical" in kb("timer", path).out
+    assert read_json(tmp_path / "timer.json")["runs"] == len(LINES)
     assert (tmp_path / "timer.md").read_text().startswith("| lane |")
 
 
@@ -114,16 +121,15 @@ def test_command_writes_both_files(tmp_path, capsys, name):
         ("timer.md", "# Notes"),
     ],
 )
-def test_only_an_earlier_summary_is_replaced(tmp_path, capsys, name, text):
-    lines, other = tmp_path / "timer.jsonl", tmp_path / name
-    lines.write_text("".join(json.dumps(each) + "\n" for each in LINES))
+def test_only_an_earlier_summary_is_replaced(tmp_path, kb, recorded, name, text):
+    lines, other = recorded(), tmp_path / name
     other.write_text(text)
-    assert cli.main(["timer", str(lines)]) == 2
-    assert f"{other} is no summary of kb-report timer" in capsys.readouterr().err
+    err = kb("timer", lines, status=2).err
+    assert f"{other} is no summary of kb-report timer" in err
     assert other.read_text() == text and len(list(tmp_path.iterdir())) == 2
     other.unlink()
-    assert cli.main(["timer", str(lines)]) == 0
-    assert cli.main(["timer", str(lines)]) == 0, "its own summary is replaced"
+    kb("timer", lines)
+    kb("timer", lines)  # its own summary is replaced
 
 
 def test_a_compressed_file_that_is_cut_short(tmp_path):
@@ -157,52 +163,44 @@ EAGER = {"speedup": 1.0, "verdict": "WIN", "ci_lo": 0.9, "ci_hi": 1.1}
         {"wall_seconds": {"start": None}},
         {"reference": True},
         *(
-            {"reference": True, "gpu": "A", "lanes": {"eager": {**EAGER, **wrong}}}
-            for wrong in (
-                {"speedup": 0},
-                {"speedup": -1.0},
-                {"speedup": math.nan},
-                {"speedup": None},
-                {"verdict": "GREAT"},
-                {"ci_lo": None},
+            {"reference": True, "gpu": "A", "lanes": {"eager": lane}}
+            for lane in (
+                EAGER | {"speedup": 0},
+                EAGER | {"speedup": -1.0},
+                EAGER | {"speedup": math.nan},
+                EAGER | {"speedup": None},
+                EAGER | {"verdict": "GREAT"},
+                EAGER | {"ci_lo": None},
+                {"speedup": 1.0},
+                {"verdict": "WIN"},
+                {"speedup": 1.0, "verdict": "WIN", "ci_lo": 0.9},
             )
-        ),
-        *(
-            {"reference": True, "gpu": "A", "lanes": {"eager": {k: EAGER[k] for k in keys}}}
-            for keys in (("speedup",), ("verdict",), ("speedup", "verdict", "ci_lo"))
         ),
     ],
 )
-def test_a_line_that_lacks_what_is_summed_up_is_named(tmp_path, capsys, change):
-    path = tmp_path / "timer.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in [LINES[0], LINES[0] | change]))
-    assert cli.main(["timer", str(path)]) == 2
-    err = capsys.readouterr().err
+def test_a_line_that_lacks_what_is_summed_up_is_named(kb, recorded, change):
+    path = recorded([LINES[0], LINES[0] | change])
+    err = kb("timer", path, status=2).err
     assert err.startswith(f"kb-report: {path}:2 is no line of tools/measure-timing; remove it")
 
 
 def timed(tmp_path, lanes, backend="cuda"):
     """A build directory with one candidate for each change of a lane."""
     build = BuildDir(tmp_path, backend=backend, levels={1: tasks_of(1, len(lanes))})
-    for task, lane in zip(build.levels[1], lanes, strict=True):
-        entry = build.add(task)
-        value = build.result(entry, "pass", 2.0)
-        value["timing"]["lanes"]["eager"] |= lane
-        build.write(entry["result"], value)
-    build.finish()
-    return build.root
+    for i, lane in enumerate(lanes):
+        build.judged(i, "pass", 2.0, {"timing.lanes.eager": lane})
+    return build.finish()
 
 
 def of_results(root):
     return timer.of_results(load.load_build_dir(root))["eager"]
 
 
-def test_places_that_differ_stand_out(tmp_path, capsys):
+def test_places_that_differ_stand_out(tmp_path, kb):
     # The third block is 1 % high, give or take; the others scatter evenly.
     blocks = [[2.0, 2.0, 2.02 + 0.002 * (i % 2), 1.99, 2.01] for i in range(12)]
     root = timed(tmp_path, [{"block_speedups": each} for each in blocks])
-    assert cli.main(["timer", str(root)]) == 0
-    table = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    table = kb("timer", root).out.split("\n\n")[1].splitlines()
     assert table[0] == "| block | eager |"
     assert table[2] == "| 1 | +0.00 ± 0.00 % |"
     off = 100 * (math.log(1.01) + math.log(1.011)) / 2
@@ -219,7 +217,7 @@ def test_chains_measured_again_have_no_places(tmp_path):
     assert of_results(timed(tmp_path / "few", [once] * 9 + [once | again[0]]))["places"] == []
 
 
-def test_what_only_one_side_takes_stands_out(tmp_path, capsys):
+def test_what_only_one_side_takes_stands_out(tmp_path, kb):
     def lane(reference_us, candidate_us, **changes):
         """Units of four calls, 2 ms and 1 ms by the runners' events."""
         return {
@@ -236,12 +234,8 @@ def test_what_only_one_side_takes_stands_out(tmp_path, capsys):
     assert outside["candidate_us"]["mean"] == pytest.approx(5)
     assert outside["difference_us"]["mean"] == pytest.approx(4.5)
     assert outside["moved"]["mean"] == pytest.approx(9.5 / 2000 - 5 / 1000, abs=2e-5)
-    assert cli.main(["timer", str(root)]) == 0
-    row = capsys.readouterr().out.splitlines()[2]
-    assert (
-        row
-        == "| eager | +9.50 ± 0.17 us | +5.00 ± 0.00 us | **+4.50 ± 0.17 us** | -0.02 ± 0.01 % |"
-    )
+    row = "+9.50 ± 0.17 us | +5.00 ± 0.00 us | **+4.50 ± 0.17 us** | -0.02 ± 0.01 %"
+    assert kb("timer", root).out.splitlines()[2] == f"| eager | {row} |"
 
 
 @pytest.mark.parametrize(("backend", "count"), [("cpu", 12), ("cuda", 9)])

@@ -1,37 +1,24 @@
 """Records of task validity: how they are read, added up, shown and merged."""
 
-import json
-
 import pytest
 
 from kb_report import merge, rollup, schema, validity
-from kb_report.cli import main
-from synthetic import BuildDir, tasks_of
-
-
-def report(build):
-    status = main(["rollup", "--build-dir", str(build.root)])
-    return status, json.loads((build.root / "reports/results.json").read_text())
+from synthetic import BuildDir, read_json, tasks_of
 
 
 @pytest.fixture
-def build(tmp_path):
+def build(build):
     """Four tasks: sound, accepting zeros, degenerate, not assessed."""
-    build = BuildDir(tmp_path / "h200")
     sound, accepting, degenerate, _ = build.levels[1]
     build.validity(sound, canary=["a", "b"], equivalent=["tf32_operands"])
     build.validity(accepting, killed=17, survivors=["zeros", "mean"])
     build.validity(degenerate, killed=18, survivors=["zeros"], degenerate="always zero <b>")
-    build.result(build.add(sound), "pass", 2.0)
-    build.result(build.add(degenerate), "degenerate")
-    build.finish()
-    return build
+    return build.fill({0: 2.0, 2: "degenerate"})
 
 
 def test_records_enter_the_report(build, capsys):
-    status, doc = report(build)
-    assert status == 0 and doc["problems"] == [] and doc["notes"] == []
-    assert schema.check(doc, "results") == []
+    doc = build.report()
+    assert doc["problems"] == [] and doc["notes"] == []
     sound, accepting, degenerate, _ = build.levels[1]
     assert [r["task"] for r in doc["validity"]] == [sound, accepting, degenerate]
     assert doc["validity"][0] == {
@@ -45,20 +32,18 @@ def test_records_enter_the_report(build, capsys):
 
 
 def test_a_degenerate_task_counts_in_n_and_for_nobody(build):
-    _, doc = report(build)
-    row = doc["runs"][0]["levels"][0]["samples"][0]
+    row = build.report()["runs"][0]["levels"][0]["samples"][0]
     assert (row["n"], row["judged"], row["correct"]) == (4, 2, 1)
     assert row["verdicts"] == {"pass": 1, "degenerate": 1}
     assert row["lanes"]["eager"]["fast_p"]["1"]["wins"] == 1
-    junit = (build.root / "reports/junit.xml").read_text()
+    junit = build.text("junit.xml")
     assert 'failures="0"' in junit and "degenerate:" in junit
 
 
 def test_page_and_summary_name_them(build):
     pytest.importorskip("jinja2")
-    report(build)
-    page = (build.root / "reports/index.html").read_text()
-    summary = (build.root / "reports/summary.md").read_text()
+    build.report()
+    page, summary = build.text(), build.text("summary.md")
     assert '<section id="validity"' in page and 'href="#validity"' in page
     assert "1 degenerate task, which no candidate can pass; 1 task not known" in page
     assert "degenerate: always zero &lt;b&gt;" in page
@@ -68,11 +53,8 @@ def test_page_and_summary_name_them(build):
 
 
 def test_without_records_nothing_is_said(tmp_path, capsys):
-    build = BuildDir(tmp_path / "h200")
-    build.result(build.add(build.levels[1][0]), "pass", 2.0)
-    build.finish()
-    _, doc = report(build)
-    assert doc["validity"] == []
+    build = BuildDir(tmp_path / "b").fill({0: 2.0})
+    assert build.report()["validity"] == []
     assert "validity" not in capsys.readouterr().out
     page = build.root / "reports/index.html"
     assert not page.exists() or "Task validity" not in page.read_text()
@@ -82,8 +64,7 @@ def test_without_records_nothing_is_said(tmp_path, capsys):
 def test_stale_records_are_left_out(build, what):
     changed = {"task": f"lib/tasks/level1.{build.levels[1][0]}.so", "program": "bin/kb_validity"}
     build.path(changed[what]).write_text("rebuilt")
-    status, doc = report(build)
-    assert status == 0
+    doc = build.report()
     assert len(doc["validity"]) == {"task": 2, "program": 0}[what]
     assert build.levels[1][0] in doc["notes"][0] and "ctest -L validity" in doc["notes"][0]
 
@@ -102,13 +83,10 @@ def test_stale_records_are_left_out(build, what):
 )
 def test_bad_records_are_named(build, change, kind):
     task = build.levels[1][0]
-    value = json.loads(build.path(f"validity/level1.{task}.json").read_text())
-    build.write(f"validity/level1.{task}.json", value | change)
-    status, doc = report(build)
-    assert status == 1
-    assert [(p["kind"], p["path"]) for p in doc["problems"]] == [
-        (kind, f"validity/level1.{task}.json")
-    ]
+    name = f"validity/level1.{task}.json"
+    build.write(name, read_json(build.path(name)) | change)
+    doc = build.report(status=1)
+    assert [(p["kind"], p["path"]) for p in doc["problems"]] == [(kind, name)]
     assert task not in [r["task"] for r in doc["validity"]]
 
 
@@ -116,20 +94,18 @@ def test_other_sets_and_inputs_are_not_mixed_in(build):
     task = build.levels[1][3]
     build.write(f"validity/level1.{task}.odd.json", {"schema": 1, "set": "odd"})
     build.write(f"validity/level1.{task}.compat.json", "{")
-    status, doc = report(build)
-    assert status == 0 and len(doc["validity"]) == 3
+    assert len(build.report()["validity"]) == 3
 
 
-def test_reports_keep_them_when_read_back_and_merged(build, tmp_path):
-    _, doc = report(build)
+def test_reports_keep_them_when_read_back_and_merged(build, tmp_path, kb):
+    doc = build.report()
     assert rollup.document(merge.read_suite(build.root / "reports")) == doc
-    assert main(["merge", str(build.root), str(build.root), "--out", str(tmp_path / "m")]) == 0
-    merged = json.loads((tmp_path / "m/results.json").read_text())
-    assert merged["validity"] == doc["validity"]
+    kb("merge", build, build, "--out", tmp_path / "m")
+    assert read_json(tmp_path / "m/results.json")["validity"] == doc["validity"]
 
 
 def test_reports_of_before_have_none(build):
-    _, doc = report(build)
+    doc = build.report()
     del doc["validity"]
     assert schema.check(doc, "results") == []
     assert rollup.suite_of(doc).validity == []

@@ -35,7 +35,9 @@ kb_follow() {
   kb_working=$!
   set +m
   exec {kb_lines}<"$log"
-  local ended=
+  local ended='' pause
+  # Waits without a program: one that a signal ends would have bash write about it.
+  exec {pause}<> <(:)
   while :; do
     if IFS= read -r line <&"$kb_lines"; then
       "$each" "$rest$line"
@@ -45,9 +47,10 @@ kb_follow() {
     rest+=$line
     [ -z "$ended" ] || break
     # What it wrote last may come between the last read and its end, hence one more round.
-    kill -0 "$kb_working" 2>/dev/null && sleep 0.2 || ended=1
+    kill -0 "$kb_working" 2>/dev/null || ended=1
+    [ -n "$ended" ] || read -rt 0.2 <&"$pause" || true
   done
-  exec {kb_lines}<&-
+  exec {kb_lines}<&- {pause}<&-
   wait "$kb_working"
   status=$?
   kb_working=
@@ -78,6 +81,7 @@ kb_build_line() {
 
 kb_build_run() {
   local log=$build/judge.build.log
+  kb_status "building the kernels of $run"
   NINJA_STATUS='[%f/%t] ' kb_follow "$log" kb_build_line cmake --build "$build" --target "kb_run.${run/\//.}" && return
   kb_status ''
   if [ -e "$build/refused/${run%%/*}.txt" ]; then
@@ -118,13 +122,21 @@ kb_choose_tests() {
     END { print "0,0,0" chosen }' - <(ctest --test-dir "$build" -N 2>/dev/null) >"$build/judge.tests"
 }
 
+# Prints the time that is left, once it is known well enough. ctest builds all, then checks all, then times what is
+# right, so kernels that are done say little: what a test of each kind takes and how many are left of it say more.
 kb_time_left() {
-  local left=$((SECONDS - kb_started))
-  left=$((left * (${#kb_pending[@]} - kb_done) / kb_done))
+  local checks=$((${#kb_pending[@]} - kb_ended[correct])) times=0 spent left
+  times=$((${#kb_right[@]} - kb_ended[bench] + checks))
+  spent=$((kb_spent[correct] + kb_spent[bench]))
+  [ $times -ge 0 ] && [ $((checks + times)) -gt 0 ] && [ $spent -gt 0 ] || return 0
+  [ $times -eq 0 ] || [ "${kb_ended[bench]}" -ge 3 ] || return 0
+  left=$((checks * kb_spent[correct] / (kb_ended[correct] > 0 ? kb_ended[correct] : 1)))
+  left=$((left + times * kb_spent[bench] / (kb_ended[bench] > 0 ? kb_ended[bench] : 1)))
+  left=$((left * (SECONDS - kb_started) / spent))
   if [ $left -ge 90 ]; then
-    printf '%d min left' $(((left + 30) / 60))
+    printf ', %d min left' $(((left + 30) / 60))
   else
-    printf '%d s left' $left
+    printf ', %d s left' $left
   fi
 }
 
@@ -132,8 +144,15 @@ kb_time_left() {
 kb_test_line() {
   [[ $1 =~ ^\ *[0-9]+/[0-9]+\ Test\ +\#[0-9]+:\ ([^ ]+)\.(correct|bench)\ [.\ ]*(\*\*\*)?\ *(.*) ]] || return 0
   local name=${BASH_REMATCH[1]} step=${BASH_REMATCH[2]} state=${BASH_REMATCH[4]}
+  if [ "$step" = correct ] || [[ $state != 'Not Run'* ]]; then
+    kb_ended[$step]=$((kb_ended[$step] + 1))
+    # In hundredths of a second.
+    [[ ! $state =~ ([0-9]+)\.([0-9][0-9])\ sec ]] ||
+      kb_spent[$step]=$((kb_spent[$step] + 10#${BASH_REMATCH[1]}${BASH_REMATCH[2]}))
+  fi
   if [ "$step" = correct ]; then
     [[ $state != Passed* ]] || kb_right[$name]=1
+    [ ! -t 2 ] || [ "$kb_done" -gt 0 ] || kb_status "checked ${kb_ended[correct]} of ${#kb_pending[@]}"
     return 0
   fi
   kb_done=$((kb_done + 1))
@@ -143,9 +162,9 @@ kb_test_line() {
     kb_passed=$((kb_passed + 1))
   fi
   if [ -t 2 ]; then
-    kb_status "judged $kb_done of ${#kb_pending[@]}, $kb_passed pass, $(kb_time_left)"
+    kb_status "judged $kb_done of ${#kb_pending[@]}, $kb_passed pass$(kb_time_left)"
   else
-    kb_status "[$kb_done/${#kb_pending[@]}] $name $verdict, $kb_passed pass so far, $(kb_time_left)"
+    kb_status "[$kb_done/${#kb_pending[@]}] $name $verdict, $kb_passed pass so far$(kb_time_left)"
   fi
 }
 
@@ -160,7 +179,7 @@ kb_jobs() {
 
 kb_judge_pending() {
   kb_done=0 kb_passed=0 kb_started=$SECONDS
-  declare -gA kb_right=()
+  declare -gA kb_right=() kb_ended=([correct]=0 [bench]=0) kb_spent=([correct]=0 [bench]=0)
   kb_choose_tests
   # The verdicts are in the results: a test that failed is one, and no failure of this program.
   kb_follow "$build/judge.log" kb_test_line ctest --test-dir "$build" -I "$build/judge.tests" -j "${jobs:-$(kb_jobs)}" \
@@ -175,7 +194,12 @@ kb_print_table() {
     # 1: some result of the folder is bad, 77: there is no page; the table is there in both cases.
     [[ $? == 1 || $? == 77 ]] || { cat "$build/judge.report.log" >&2; fail "the table cannot be written: see above"; }
   }
-  printf '\n%s: %s\n' "$run" "$(tail -n 1 "$1")"
+  local sentence feedback=$build/runs/${run%%/*}/feedback
+  sentence=$(tail -n 1 "$1")
+  printf '\n%s: %s\n' "$run" "$sentence"
+  if [[ $sentence =~ ^([0-9]+)\ of\ ([0-9]+)\ pass ]] && [ "${BASH_REMATCH[1]}" -lt "${BASH_REMATCH[2]}" ]; then
+    printf 'what each kernel lacks: %s\n' "${feedback#"$root"/}" >&2
+  fi
 }
 
 kb_judge_run() {

@@ -19,9 +19,11 @@ def refused(tree: Tree, *messages: str, run: str = "m") -> None:
         assert message in error_of(done)
     manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
     assert {c["run"] for c in manifest["candidates"]} == {"seed", "another"}
+    assert [f.name for f in (tree.root / "build/cpu/refused").iterdir()] == [f"{run}.txt"]
     said = (tree.root / f"build/cpu/refused/{run}.txt").read_text()
     assert all(message in said for message in messages)
-    ctest = tree.run(["ctest", "--test-dir", "build/cpu", "-R", rf"^{run}\.", "-V"])
+    assert said.endswith("\n") and "NOTFOUND" not in said
+    ctest = tree.run(["ctest", "--test-dir", "build/cpu", "-R", rf"^{re.escape(run)}\.", "-V"])
     assert ctest.returncode != 0
     assert messages[0] in " ".join(re.sub("(?m)^[0-9]+: ", "", ctest.stdout).split())
 
@@ -58,14 +60,81 @@ def refused(tree: Tree, *messages: str, run: str = "m") -> None:
 )
 def test_a_misplaced_file_stops_with_the_remedy(tree: Tree, path: str, message: str) -> None:
     tree.add(path)
-    refused(tree, message, run=re.sub("[^A-Za-z0-9_-]", "_", re.split("[/;]", path)[0]))
+    named = path.partition("/")[0]
+    run = re.sub("[^A-Za-z0-9_-]", "+", named)
+    refused(tree, message, run=run if run == "m" or run != named else f"{run}+")
 
 
 def test_all_mistakes_are_told_at_once(tree: Tree) -> None:
-    for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu", "my.model/" + RELU):
+    for path in ("m/level1/019_relus.cu", "m/level4/001_new.cu"):
         tree.add(path)
-    refused(tree, "matches no task of level 1", "matches no task of level 4")
-    refused(tree, "'my.model' is no name", run="my_model")
+    tree.add("m/run.json", '{"samples_are": "draws", "library": "cutlass", "headers": ["thrust"]}')
+    words = ("samples_are 'draws'", "the library 'cutlass'", "the headers 'thrust'")
+    refused(tree, "matches no task of level 1", "matches no task of level 4", *words)
+    assert (tree.root / "build/cpu/refused/m.txt").read_text().count("\n") == 5
+
+
+@pytest.mark.parametrize(
+    "odd", ["walk odd", "walk.odd", "walk_odd;a", "a;walk_odd", "walk_odd;a;b", "a\\b", "a\\"]
+)
+def test_an_odd_name_harms_no_other_run(tree: Tree, odd: str) -> None:
+    """Not even the one that is called like it, or like a part of it. Builds look for new files."""
+    for run in ("walk_odd", "a"):
+        tree.add(f"{run}/{RELU}")
+    tree.add(f"{odd}/{RELU}")
+    done = tree.configure()
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
+    assert {c["run"] for c in manifest["candidates"]} == {"seed", "walk_odd", "a"}
+    (refusal,) = (tree.root / "build/cpu/refused").iterdir()
+    assert refusal.stem == re.sub("[^a-z_]", "+", odd)
+    told = refusal.read_text()
+    assert told.startswith("candidates/" + re.sub(r"[;\\]", "?", odd)) and told.count("\n") == 1
+    assert "letters, digits" in error_of(done)
+    looked = tree.run(["cmake", "-P", "build/cpu/CMakeFiles/VerifyGlobs.cmake"])
+    assert (looked.returncode, looked.stderr) == (0, "")
+    watched = (tree.root / "build/cpu/build.ninja").read_text()
+    assert "\\" not in odd or f"{tree.root}/candidates/walk_odd " in watched
+
+
+def test_a_folder_of_a_taken_name_harms_no_shipped_kernel(tree: Tree) -> None:
+    """What stops the folder is no test or target of the run seed."""
+    tree.add("seed/" + RELU)
+    assert tree.configure().returncode == 0
+    listed = tree.run(["ctest", "--test-dir", "build/cpu", "-N"]).stdout
+    assert "seed.files" not in listed and "seed+.files" in listed
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ("[]", "tasks must be a list such as"),
+        ('"level1/019_relu"', "tasks must be a list such as"),
+        ("null", "tasks must be a list such as"),
+        ('["level1/020_gelu"]', "chooses the tasks 'level1/020_gelu', but no task has such a name"),
+        ('["019_relu"]', "'019_relu', but no task has such a name: name tasks as level1/019_relu"),
+        ('["level1/*", "level[2]/*"]', "chooses the tasks 'level[2]/*'"),
+        ("[1]", "chooses the tasks '1'"),
+        ('["level2/*"]', "m/level1/019_relu.cu is of no task that candidates/m/run.json"),
+    ],
+)
+def test_a_wrong_choice_of_tasks_is_refused(tree: Tree, tasks: str, message: str) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", f'{{"tasks": {tasks}}}')
+    refused(tree, message)
+
+
+def test_a_run_chooses_tasks(tree: Tree) -> None:
+    """By names or globs; one that this build folder leaves out is no mistake."""
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", '{"tasks": ["level1/0?9*", "level2/066_matmul_dropout_softmax"]}')
+    for options in ((), ("-DKB_TASKS=level1/*",)):
+        done = tree.configure(*options, build="chosen")
+        assert done.returncode == 0, done.stderr
+        assert not (tree.root / "build/chosen/refused").exists()
+        manifest = json.loads((tree.root / "build/chosen/manifest.json").read_text())
+        assert {c["run"] for c in manifest["candidates"]} == {"seed", "m"}
+        assert manifest["runs"]["m"]["tasks"][0] == "level1/0?9*"
 
 
 def test_an_unknown_task_does_not_list_all(tree: Tree) -> None:
@@ -92,7 +161,7 @@ def test_links_are_refused(tree: Tree, linked: str) -> None:
     refused(tree, f"candidates/{linked} is a symbolic link.", "put a copy in its place")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '"model"', "{'model': 1}"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "[1]", '"model"', "{'model': 1}"])
 def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     tree.add("m/" + RELU)
     tree.add("m/run.json", text)
@@ -217,6 +286,7 @@ def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
             f"modules/{folder}/{level}.{slug}.so",
             f"CMakeFiles/{run}.{level}.{slug}.dir/x.cu.o.build.json",
             *(f"results/{folder}/{level}/{slug}.{x}" for x in ("json", "bench.json", "test.log")),
+            *(f"reports/feedback/{folder}/{level}/{slug}.{x}" for x in ("json", "md")),
         ]
 
     going = [
@@ -228,12 +298,15 @@ def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
         *of("m.s1", "level3", "001_leaving", "m/s1"),
         *of("n", "level1", "019_relu", "n"),
         "runs/n/index.html",
+        "reports/kernelbench/runs/n_level1/analysis.json",
     ]
     staying = [
         "bin/level1.023_softmax.test",
         "lib/tasks/level1.019_relu.so",
         "CMakeFiles/level1.019_relu.dir/y.o",
         "runs/m/index.html",
+        "reports/kernelbench/runs/m_level1/analysis.json",
+        "reports/kernelbench/runs/seed_level1/analysis.json",
         "modules/adversaries/x/level1.019_relu.so",
         *of("seed", "level1", "019_relu", "seed"),
         *of("m.s1", "level1", "019_relu", "m/s1"),
@@ -256,7 +329,7 @@ def test_nothing_stays_of_what_is_gone(tree: Tree) -> None:
     assert done.returncode == 0, done.stderr
     assert not [name for name in going if (build / name).exists()]
     assert [name for name in staying if (build / name).exists()] == staying
-    assert not (build / "modules/n").exists() and not (build / "results/n").exists()
+    assert not [x for x in ("modules", "results", "reports/feedback") if (build / x / "n").exists()]
 
 
 def test_tasks_can_be_chosen(tree: Tree) -> None:

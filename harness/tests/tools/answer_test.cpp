@@ -24,6 +24,7 @@ TEST(Answer, HoldsTheKernelInItsLongestBlock) {
 TEST(Answer, MayEndBeforeTheFence) {
   EXPECT_EQ(kernel_of("```cuda\nint x;\nint y"), "int x;\nint y");
   EXPECT_EQ(kernel_of("nothing\n```"), "");
+  EXPECT_EQ(kernel_of("```cuda\n```\n"), "");
 }
 
 TEST(Answer, ThatGaveNoneIsOneLineThatDoesNotCompile) {

@@ -44,6 +44,36 @@ def test_the_score_is_the_verdict(adapter, checkout: Checkout, task: str, value:
     assert found.explanation == found.metadata["evidence"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "kernel"),
+    [
+        ("int x;\nint y;", "int x;\nint y;"),
+        ("", ""),
+        ("Here:\n```cuda\nint x;\n```\nEnjoy.\n", "int x;\n"),
+        ("  ```\nint x;\n  ```", "int x;\n"),
+        ("```\nint x;\r\n```\r\n", "int x;\r\n"),
+        ("```sh\nls\n```\n```cuda\nint longer;\n```\n```\nx\n```\n", "int longer;\n"),
+        ("```cuda\nint x;\nint y", "int x;\nint y"),
+        ("nothing\n```", ""),
+        ("```cuda\n```\n", ""),
+    ],
+)
+def test_an_answer_is_read_as_by_refine(adapter, answer: str, kernel: str) -> None:
+    """The cases of answer_test.cpp."""
+    assert adapter.kernel_of(answer) == kernel
+
+
+@pytest.mark.parametrize("answer", ["", "```cuda\n```\n", "\ud800", "x" * (5 << 20)])
+def test_an_answer_without_a_kernel_is_a_score(adapter, checkout: Checkout, answer: str) -> None:
+    found = score(adapter, checkout, RIGHT, answer)
+    assert (found.value, found.metadata["verdict"]) == (0, "compile_error")
+
+
+def test_an_answer_that_was_cut_off_is_judged(adapter, checkout: Checkout) -> None:
+    kernel = (EXAMPLES / f"{RIGHT}.cu").read_text()
+    assert score(adapter, checkout, RIGHT, f"Here it is:\n```cuda\n{kernel}").value == 1
+
+
 def test_what_was_not_judged_is_no_score(adapter, checkout: Checkout) -> None:
     with pytest.raises(RuntimeError, match="there is no task 'level1/nothing'"):
         score(adapter, checkout, "nothing", "x")

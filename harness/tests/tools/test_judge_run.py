@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 
 import pytest
 from conftest import PRESET, RIGHT, WRONG, Checkout
@@ -14,7 +15,11 @@ def test_a_run_is_judged_once(checkout: Checkout) -> None:
     assert done.returncode == 0, done.stderr
     verdicts = {t: json.loads(checkout.result(t).read_text())["verdict"] for t in (RIGHT, WRONG)}
     assert verdicts == {RIGHT: "pass", WRONG: "incorrect"}
+    assert done.stderr.startswith("building the kernels of examples\n")
     assert "[2/2] examples.level1." in done.stderr
+    feedback = f"build/{PRESET}/runs/examples/feedback"
+    assert done.stderr.splitlines()[-1] == f"what each kernel lacks: {feedback}"
+    assert any((checkout.root / feedback).iterdir())
     assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass"
     assert "tests failed" not in done.stdout + done.stderr
     assert (checkout.build / "runs/examples/results.json").exists()
@@ -60,6 +65,40 @@ def test_kernels_that_do_not_compile_are_counted(checkout: Checkout) -> None:
     assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 does not compile"
 
 
+# What ctest says of six kernels: one is wrong, the others are timed.
+TOLD = [
+    *(f"{i}/18 Test #{i}: m.{i}.build ....   Passed    0.01 sec" for i in range(1, 7)),
+    *(f"{6 + i}/18 Test #{6 + i}: m.{i}.correct ...   Passed    1.00 sec" for i in range(1, 6)),
+    "12/18 Test #12: m.6.correct ...***Failed    1.00 sec",
+    "13/18 Test #18: m.6.bench .....***Not Run   0.00 sec",
+    *(f"{13 + i}/18 Test #{12 + i}: m.{i}.bench ....   Passed    2.00 sec" for i in range(1, 6)),
+]
+
+
+def test_the_time_left_is_that_of_the_tests_that_are_left(checkout: Checkout) -> None:
+    """Of the first kernel that is done, the time of all checks is no part."""
+    script = r"""
+      source tools/lib/judge-run.sh
+      kb_pending=(1 2 3 4 5 6) kb_done=0 kb_passed=0 kb_started=0
+      declare -A kb_right=() kb_ended=([correct]=0 [bench]=0) kb_spent=([correct]=0 [bench]=0)
+      spent=0  # hundredths of a second; one test at a time
+      while read -r line; do
+        [[ ! $line =~ (Passed|Failed)\ +([0-9]+)\.([0-9]+) ]] ||
+          spent=$((spent + 10#${BASH_REMATCH[2]}${BASH_REMATCH[3]}))
+        SECONDS=$((spent / 100))
+        kb_test_line "$line"
+      done"""
+    given = "\n".join(TOLD) + "\n"
+    command = ["bash", "-uc", script]
+    done = subprocess.run(
+        command, input=given, cwd=checkout.root, capture_output=True, text=True, check=True
+    )
+    assert [line.partition("so far")[2] for line in done.stderr.splitlines()] == [
+        "", "", "", ", 4 s left", ", 2 s left", "",
+    ]  # fmt: skip
+    assert "[1/6] m.6 does not pass, 0 pass so far\n" in done.stderr
+
+
 @pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_and_started_again_it_continues(checkout: Checkout, key: signal.Signals) -> None:
     checkout.judge_with(WRONG, "/bin/sleep", "10000")
@@ -77,6 +116,8 @@ def test_stopped_and_started_again_it_continues(checkout: Checkout, key: signal.
     _, said = call.communicate()
     assert call.returncode == 128 + key
     assert said.splitlines()[-1].startswith("judge: stopped")
+    ours = ("building ", "judging ", "[", "judge: ")
+    assert all(line.startswith(ours) for line in said.splitlines()), "the shell says nothing itself"
     wait_until(lambda: not any(alive(p) for p in seen))
 
     before = checkout.result(RIGHT).stat().st_mtime_ns
@@ -117,7 +158,7 @@ def test_a_run_that_is_refused_says_why(checkout: Checkout) -> None:
     for run in ("examples", "examples/s0"):
         done = checkout.judge(PRESET, run)
         assert (done.returncode, done.stdout) == (2, "")
-        first, last = done.stderr.splitlines()
+        _, first, last = done.stderr.splitlines()
         assert first == about.read_text().strip()
         assert last.startswith("judge: no kernel of candidates/examples")
 
