@@ -110,6 +110,15 @@ def test_the_result_is_complete_and_nothing_is_left(checkout: Checkout) -> None:
     assert not (checkout.build / "results").exists()
 
 
+@pytest.mark.skipif(not PRESET.startswith("cpu"), reason="times count on a GPU")
+def test_times_that_count_for_nothing_are_one_block_of_two_calls(checkout: Checkout) -> None:
+    done = checkout.judge(PRESET, f"level1/{RIGHT}", str(EXAMPLES / f"{RIGHT}.cu"))
+    timing = json.loads(done.stdout)["timing"]
+    lanes = timing["lanes"].values()
+    assert timing["functional"] and set(timing["lanes"]) == {"eager", "graph"}
+    assert {(lane["blocks"], lane["pairs"], lane["calls_per_unit"]) for lane in lanes} == {(1, 1, 2)}
+
+
 def test_times_can_be_left_out(checkout: Checkout) -> None:
     kernel = EXAMPLES / f"{RIGHT}.cu"
     done = checkout.judge("--no-timing", PRESET, f"level1/{RIGHT}", str(kernel))
