@@ -7,7 +7,7 @@
 __global__ void softmax(const kb::real* x, kb::real* y, int64_t dim) {
   x += blockIdx.x * dim;
   y += blockIdx.x * dim;
-  const kb::Extent e = kb::reduce(kb::Block{}, dim, kb::OnlineSoftmax{}, kb::Same{}, x);
+  const kb::ExpSum e = kb::reduce(kb::Block{}, dim, kb::OnlineSoftmax{}, kb::Same{}, x);
   kb::map(
       kb::Block{}, dim, [=](float v) { return expf(v - e.max) / e.sum; }, y, x);
 }

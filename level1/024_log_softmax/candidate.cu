@@ -7,7 +7,7 @@
 __global__ void log_softmax(const kb::real* x, kb::real* y, int64_t dim) {
   x += blockIdx.x * dim;
   y += blockIdx.x * dim;
-  const kb::Extent e = kb::reduce(kb::Block{}, dim, kb::OnlineSoftmax{}, kb::Same{}, x);
+  const kb::ExpSum e = kb::reduce(kb::Block{}, dim, kb::OnlineSoftmax{}, kb::Same{}, x);
   const float log_sum = logf(e.sum);
   kb::map(
       kb::Block{}, dim, [=](float v) { return (v - e.max) - log_sum; }, y, x);

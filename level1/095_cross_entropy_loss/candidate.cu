@@ -9,7 +9,7 @@ __global__ void row_losses(const kb::real* predictions, const int64_t* targets, 
   const int64_t row = int64_t{blockIdx.x} * 8 + threadIdx.y;
   if (row >= rows) return;
   predictions += row * classes;
-  const kb::Extent e =
+  const kb::ExpSum e =
       kb::reduce(kb::Warp{}, classes, kb::OnlineSoftmax{}, kb::Same{}, predictions);
   if (threadIdx.x == 0)
     losses[row] = logf(e.sum) + (e.max - kb::element(predictions, targets[row]));

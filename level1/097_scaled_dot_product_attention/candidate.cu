@@ -17,7 +17,7 @@ template <class T>
 __global__ void softmax(const float* scores, T* weights, int64_t length) {
   scores += blockIdx.x * length;
   weights += blockIdx.x * length;
-  const kb::Extent e = kb::reduce(kb::Block{}, length, kb::OnlineSoftmax{}, kb::Same{}, scores);
+  const kb::ExpSum e = kb::reduce(kb::Block{}, length, kb::OnlineSoftmax{}, kb::Same{}, scores);
   kb::map(
       kb::Block{}, length, [=](float v) { return expf(v - e.max) / e.sum; }, weights, scores);
 }

@@ -16,7 +16,7 @@ struct ScaleClamp {
 // v * mish(v) of v = logsumexp. tanh(log(1 + e)) is (e^2 + 2 e) / (e^2 + 2 e + 2); beyond 20 it is
 // 1, and e^2 may overflow.
 struct TimesMish {
-  __device__ float operator()(kb::Extent row) const {
+  __device__ float operator()(kb::ExpSum row) const {
     const float v = row.max + logf(row.sum), e = expf(v), w = e * (e + 2);
     return v > 20 ? v * v : v * v * (w / (w + 2));
   }

@@ -15,7 +15,7 @@ struct AddBias {
 };
 
 struct LogSumExp {
-  __device__ float operator()(kb::Extent row) const { return row.max + logf(row.sum); }
+  __device__ float operator()(kb::ExpSum row) const { return row.max + logf(row.sum); }
 };
 
 void task::launch(const Sizes& s, const real* x, const real* weight1, const real* bias1,

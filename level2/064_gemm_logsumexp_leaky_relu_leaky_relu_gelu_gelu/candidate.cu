@@ -14,7 +14,7 @@ struct AddBias {
 struct Finish {
   __device__ static float leaky_relu(float v) { return v > 0 ? v : v * 0.01f; }
   __device__ static float gelu(float v) { return v / 2 * (1 + erff(v * 0.70710678f)); }
-  __device__ float operator()(kb::Extent row) const {
+  __device__ float operator()(kb::ExpSum row) const {
     const float log_sum_exp = row.max + logf(row.sum);
     return gelu(gelu(leaky_relu(leaky_relu(log_sum_exp))));
   }

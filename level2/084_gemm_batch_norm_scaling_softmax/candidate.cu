@@ -31,7 +31,7 @@ __global__ void softmax(const float* mean, const float* factor, const float* off
                         int64_t n) {
   y += blockIdx.x * n;
   const auto logit = [](float v, float m, float a, float b) { return (v - m) * a + b; };
-  const kb::Extent e =
+  const kb::ExpSum e =
       kb::reduce(kb::Block{}, n, kb::OnlineSoftmax{}, logit, y, mean, factor, offset);
   const auto f = [=](float v, float m, float a, float b) {
     return expf(logit(v, m, a, b) - e.max) / e.sum;

@@ -15,7 +15,7 @@ struct AddGelu {
 // In place, one block per row of n.
 __global__ void softmax(kb::real* y, int64_t n) {
   y += blockIdx.x * n;
-  const kb::Extent e = kb::reduce(kb::Block{}, n, kb::OnlineSoftmax{}, kb::Same{}, y);
+  const kb::ExpSum e = kb::reduce(kb::Block{}, n, kb::OnlineSoftmax{}, kb::Same{}, y);
   kb::map(
       kb::Block{}, n, [=](float v) { return expf(v - e.max) / e.sum; }, y, y);
 }

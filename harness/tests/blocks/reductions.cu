@@ -120,7 +120,7 @@ void extent_of_values() {
     double max = -infinity, sum = 0;
     for (const double v : as_double(x)) max = std::max(max, v);
     for (const double v : as_double(x)) sum += std::exp(v - max);
-    for (const kb::Extent e : reduced<kb::OnlineSoftmax>(x, 96)) {
+    for (const kb::ExpSum e : reduced<kb::OnlineSoftmax>(x, 96)) {
       KB_EXPECT(e.max == max);
       KB_EXPECT(near(e.sum, sum));
     }
@@ -135,16 +135,16 @@ KB_FEATURE(reduce_online_softmax_of_odd_values) {
     for (const size_t place : {0, 99, 199}) {
       std::vector<float> x(200, 1.f);
       x[place] = odd;
-      for (const kb::Extent e : reduced<kb::OnlineSoftmax>(x, 64)) KB_EXPECT(std::isnan(e.sum));
+      for (const kb::ExpSum e : reduced<kb::OnlineSoftmax>(x, 64)) KB_EXPECT(std::isnan(e.sum));
     }
   }
-  for (const kb::Extent e : reduced<kb::OnlineSoftmax>(std::vector<float>(200, -infinity), 64)) {
+  for (const kb::ExpSum e : reduced<kb::OnlineSoftmax>(std::vector<float>(200, -infinity), 64)) {
     KB_EXPECT(std::isnan(std::exp(-infinity - e.max) / e.sum));
   }
   // Thousands apart, without an overflow.
   std::vector<float> x(200, -3e4f);
   x[150] = 3e4f;
-  for (const kb::Extent e : reduced<kb::OnlineSoftmax>(x, 64)) KB_EXPECT(e.sum == 1);
+  for (const kb::ExpSum e : reduced<kb::OnlineSoftmax>(x, 64)) KB_EXPECT(e.sum == 1);
 }
 
 struct Pair {

@@ -10,23 +10,23 @@
 namespace kb {
 
 /// The greatest of some values and the sum of exp(value - max).
-struct Extent {
+struct ExpSum {
   float max, sum;
 };
 
-/// Operator of reduce() with the Extent of the values. Softmax is exp(v - max) / sum, its logarithm
+/// Operator of reduce() with the ExpSum of the values. Softmax is exp(v - max) / sum, its logarithm
 /// (v - max) - log(sum); both are NaN for a row with NaN, with inf, or of -inf only.
 struct OnlineSoftmax {
-  using Value = Extent;
+  using Value = ExpSum;
   // Not -inf: the difference of two would be NaN.
-  __device__ static Extent identity() { return {-FLT_MAX, 0}; }
-  __device__ Extent operator()(Extent a, Extent b) const {
+  __device__ static ExpSum identity() { return {-FLT_MAX, 0}; }
+  __device__ ExpSum operator()(ExpSum a, ExpSum b) const {
     const float max = fmaxf(a.max, b.max);
     return {max, a.sum * expf(a.max - max) + b.sum * expf(b.max - max)};
   }
   template <int N>
-  __device__ Extent of(const float (&values)[N], int64_t) const {
-    Extent e = identity();
+  __device__ ExpSum of(const float (&values)[N], int64_t) const {
+    ExpSum e = identity();
 #pragma unroll
     for (const float v : values) e.max = fmaxf(e.max, v);
 #pragma unroll
