@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <kb/network.cuh>
+#include <kb/softmax.cuh>  // only to see that it goes together with the headers of a network
 
 #include "blocks.h"
 
