@@ -184,7 +184,8 @@ class Judging {
     return judged;
   }
 
-  // As reports/kb-report chooses it. Python on PATH may be a script that starts slowly.
+  // KB_PYTHON, as for reports/kb-report. Else the project's own comes first, since python3 on PATH
+  // may be a script that starts slowly.
   static std::string python(const fs::path& source_dir) {
     const char* chosen = std::getenv("KB_PYTHON");
     if (chosen != nullptr && *chosen != 0) return chosen;

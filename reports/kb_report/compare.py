@@ -8,7 +8,7 @@ from typing import Any
 
 from kb_report import merge, metrics, rollup, stats, write
 from kb_report.metrics import THRESHOLDS, Outcome
-from kb_report.model import PRIMARY_LANE, REFUSED, Problem, ReportError
+from kb_report.model import PRIMARY_LANE, REFUSED, Problem, ReportError, first_names
 from kb_report.sides import Key, Side, named_sides, set_labels
 
 CERTAIN = 1e300  # a limit that is larger is none
@@ -62,10 +62,9 @@ def _different_tasks(sides: list[Side], found: list[str]) -> list[str]:
         reason = f"different tasks in level {level}"
         if reason not in found and any(tasks != lists[0] for tasks in lists):
             shown = [f"{s.label}: {len(tasks)}" for s, tasks in zip(here, lists)]
-            more = f", and {len(shown) - 5} more" if len(shown) > 5 else ""
             reasons.append(
-                f"{reason} ({', '.join(shown[:5])}{more}; run.json chooses them, and rollup --tasks "
-                "makes reports of the same ones)"
+                f"{reason} ({first_names(shown)}; run.json chooses them, and rollup --tasks makes "
+                "reports of the same ones)"
             )
     return reasons
 

@@ -27,6 +27,7 @@ from kb_report.model import (
     candidate_key,
     candidate_name,
     category,
+    cut,
     machine_key,
 )
 
@@ -489,12 +490,8 @@ def _load_validity(current: Current, suite: Suite) -> None:
     if stale:
         suite.notes.append(
             f"the validity of {len(stale)} task(s) was assessed before they or the rule changed "
-            f"and is left out (ctest -L validity assesses it): {_first_of(stale)}"
+            f"and is left out (ctest -L validity assesses it): {cut(stale)}"
         )
-
-
-def _first_of(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (" \u2026" if len(names) > 8 else "")
 
 
 def _check_leftovers(

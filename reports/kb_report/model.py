@@ -7,6 +7,7 @@ import fnmatch
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -90,21 +91,29 @@ def _matching(globs: list[str], names: set[str], what: str) -> set[str]:
     for glob in globs:
         if not fnmatch.filter(names, glob):
             there = sorted(names, key=natural_key) or ["none"]
-            more = f", and {len(there) - 5} more" if len(there) > 5 else ""
             verb = "is" if len(there) == 1 else "are"
-            raise ReportError(
-                f"no {what} here matches '{glob}'; there {verb} {', '.join(there[:5])}{more}"
-            )
+            raise ReportError(f"no {what} here matches '{glob}'; there {verb} {first_names(there)}")
     return {name for glob in globs for name in fnmatch.filter(names, glob)} if globs else names
+
+
+def first_names(names: Sequence[str], shown: int = 5) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - shown
+    text = ", ".join(names[:shown])
+    return f"{text}, and {more} more" if more > 0 else text
+
+
+def cut(names: Sequence[str], most: int = 8) -> str:
+    """The first names, and dots for the others, where their number is told already."""
+    return ", ".join(names[:most]) + (" \u2026" if len(names) > most else "")
 
 
 def _shown(names: list[str], most: int = 8) -> str:
     """The names of candidates; of many how many each run has, since a folder may hold hundreds."""
     runs = Counter(name.partition(".")[0] for name in names)
     if len(names) <= most or len(runs) == 1:
-        return ", ".join(names[:most]) + (" \u2026" if len(names) > most else "")
-    shown = [f"{n} of {run}" for run, n in runs.most_common(most)]
-    return ", ".join(shown) + (" \u2026" if len(runs) > most else "")
+        return cut(names, most)
+    return cut([f"{n} of {run}" for run, n in runs.most_common()], most)
 
 
 @dataclass
@@ -178,10 +187,9 @@ class Suite:
             globs = chosen_tasks(self.runs_info.get(run, {}))
             if globs:
                 n = sum(len(self.tasks_of(run, level)) for level in self.levels)
-                shown = ", ".join(globs[:5]) + (f", and {len(globs) - 5} more" * (len(globs) > 5))
                 found.append(
                     f"{run} is judged by {n} task(s) alone, those that its run.json chooses "
-                    f"({shown}): its N counts these, not the whole of a level"
+                    f"({first_names(globs)}): its N counts these, not the whole of a level"
                 )
         return found
 

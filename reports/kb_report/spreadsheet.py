@@ -95,8 +95,9 @@ def _missing(doc: dict[str, Any]) -> Iterator[Row]:
     for run in doc["runs"]:
         for level in run["levels"]:
             number = level["level"]
+            tasks = suite.tasks_of(run["run"], number)
             for sample in (row["sample"] for row in level["samples"]):
-                for task in suite.tasks_of(run["run"], number):
+                for task in tasks:
                     if (run["run"], sample, number, task) not in there:
                         yield {
                             "run": run["run"], "sample": sample, "level": number, "task": task,

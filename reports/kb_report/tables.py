@@ -14,6 +14,7 @@ from kb_report.model import (
     PRIMARY_LANE,
     STALE,
     VERDICTS,
+    first_names,
     machine_name,
     one_line,
 )
@@ -34,10 +35,8 @@ def p_value(p: float) -> str:
 
 
 def names(tasks: Sequence[str], shown: int = NAMES_SHOWN) -> str:
-    """Task names, abbreviated after the first few."""
-    more = len(tasks) - shown
-    text = ", ".join(tasks[:shown])
-    return f"{text}, and {more} more" if more > 0 else text
+    """Task names, as many as tables show."""
+    return first_names(tasks, shown)
 
 
 def not_judged_text(row: dict[str, Any], told: Sequence[str] = ()) -> list[str]:
