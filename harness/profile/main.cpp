@@ -65,7 +65,7 @@ Json known_peaks(const CandidateEntry& entry, const Json& result) {
   const Json& gpu = result.at("machine").value("gpu", Json());
   if (!gpu.is_object()) return nullptr;
   const fs::path file = peaks_file(entry.build_dir, gpu.at("uuid"));
-  return fs::exists(file) ? read_json(file).at("peaks") : Json();
+  return has_peaks(file, gpu) ? read_json(file).at("peaks") : Json();
 }
 
 // @throws std::runtime_error if there is nothing to see, saying why

@@ -15,7 +15,7 @@ const std::vector<std::string>& ncu_metrics();
 /// What the kernels of a call have shown.
 /// @param csv  what `ncu --csv --page raw --print-units base` wrote: lines of its own, a header, a
 ///     row of units, a row per launch
-/// @param peaks  `peaks` of a peaks file; null if they are not known, and no shares of them follow
+/// @param peaks  what measure_peaks() returns; null if it is not known, and no shares of it follow
 /// @return {"kernels": [...]}, the kernels that took longest first, launches of one name together:
 ///     `ms` and `share` of the call's device time, bytes and operations per second and their share
 ///     of the GPU's measured peak, percentages of the multiprocessors and of their warps, the three

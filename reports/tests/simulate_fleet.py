@@ -51,7 +51,7 @@ class Night:
     @property
     def waiting(self) -> float:
         """GPUs without a shard, while the last ones were busy."""
-        return self.gpus * self.wall - self.judging - self.starting
+        return max(0.0, self.gpus * self.wall - self.judging - self.starting)
 
 
 def simulate(
