@@ -80,9 +80,16 @@ std::optional<Edit> probe_of(const FlatSource& source, const Mutant& mutant) {
   const bool in_block =
       code.is(first - 1, ";") || code.is(first - 1, "{") || code.is(first - 1, "}");
   const bool label = code.is(first, "case") || code.is(first, "default");
-  if (in_block && !label) return Edit{code.begin(first), 0, stop};
+  if (in_block && label) {
+    size_t colon = first;
+    while (colon < i && !code.is(colon, ":")) ++colon;
+    if (colon == i) return std::nullopt;  // the label itself is changed
+    return Edit{code.end(colon), 0, " " + stop};
+  }
+  if (in_block) return Edit{code.begin(first), 0, stop};
   const size_t end = code.statement_end(first);  // the only statement of an if or a loop
-  if (!code.is(first - 1, ")") || !code.is(end, ";")) return std::nullopt;
+  const bool branch = code.is(first - 1, ")") || code.is(first - 1, "else");
+  if (!branch || !code.is(end, ";")) return std::nullopt;
   const std::string statement = code.text(first, end + 1);
   return code.replace(first, end + 1, "{ " + stop + statement + " }");
 }

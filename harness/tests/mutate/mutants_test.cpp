@@ -93,7 +93,10 @@ TEST(Mutants, AreProbedWhereTheyWouldDiffer) {
   EXPECT_EQ(probed("for (int i = 0; i < n; ++i) g(i);", "<"),
             stop + "for (int i = 0; i < n; ++i) g(i);");
   EXPECT_EQ(probed("if (a) g(h(b));", "b"), "if (a) { " + stop + "g(h(b)); }");
-  EXPECT_EQ(probed("if (a) g(); else h(b);", "b"), "none");
+  EXPECT_EQ(probed("if (a) g(); else h(b);", "b"), "if (a) g(); else { " + stop + "h(b); }");
+  EXPECT_EQ(probed("switch (a) { case 1: return b; }", "b"),
+            "switch (a) { case 1: " + stop + " return b; }");
+  EXPECT_EQ(probed("switch (a) { case 1: return b; }", "1"), "none");
 }
 
 TEST(Mutants, ReadObjdumpsListing) {
