@@ -100,6 +100,19 @@ bool Code::is_identifier(size_t i) const {
 bool Code::is_number(size_t i) const {
   return i < size() && source_.tokens[i].kind == cu2cpp::Kind::number;
 }
+size_t Code::token_at(size_t offset) const {
+  size_t low = 0, high = size();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (end(middle) <= offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 size_t Code::begin(size_t i) const {
   return static_cast<size_t>(source_.tokens[i].text.data() - blank_.data());
 }

@@ -32,6 +32,8 @@ class Code {
   bool is(size_t i, std::string_view word) const { return token(i) == word; }
   bool is_identifier(size_t i) const;
   bool is_number(size_t i) const;
+  /// The token that an offset of the text is in, or that comes next.
+  size_t token_at(size_t offset) const;
   size_t begin(size_t i) const;  ///< offset of its first character
   size_t end(size_t i) const;    ///< offset behind its last one
   /// The other bracket of a pair, else cu2cpp::none.

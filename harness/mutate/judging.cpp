@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/sha256.h"
+#include "mutate/probes.h"
 #include "mutate/subprocess.h"
 #include "result/candidate_entry.h"
 

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "mutate/equivalents.h"
 #include "mutate/judging.h"
+#include "mutate/probes.h"
 #include "mutate/reached.h"
 #include "mutate/report.h"
 #include "mutate/selection.h"
