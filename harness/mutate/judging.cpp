@@ -1,6 +1,7 @@
 // The judge is kb_judge_kernel, as tools/judge calls it.
 #include "mutate/judging.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <stdexcept>
@@ -104,8 +105,10 @@ Trial Judge::trial(const Original& original, const Mutant& mutant,
   } else if (trial.fate == Fate::equivalent) {
     trial.reason = entry->reason;
   } else if (trial.fate == Fate::survived) {
-    const auto probe = probe_of(original.source, mutant);
-    if (probe && of_mutant(original, mutant.task, *probe).verdict == "pass") {
+    const std::vector<Edit> probes = probes_of(original.source, mutant);
+    if (std::any_of(probes.begin(), probes.end(), [&](const Edit& probe) {
+          return of_mutant(original, mutant.task, probe).verdict == "pass";
+        })) {
       trial.fate = Fate::unreached;
       trial.reason = "the kernel does not get there at the sizes that are judged on the CPU";
     }

@@ -1,7 +1,6 @@
 // The mutants of a kernel.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,9 +29,10 @@ std::vector<Mutant> mutants_of(const std::string& task, const FlatSource& source
                                const std::set<int>& reached);
 
 /// What ends the program where the mutant would differ: before the statement with the edit, or the
-/// one that its condition belongs to. A kernel that passes with it does not get there.
-/// @return nothing if that is no place for a statement
-std::optional<Edit> probe_of(const FlatSource& source, const Mutant& mutant);
+/// one that its condition belongs to, and in the operand of ?:, && or || with it. A kernel that
+/// passes with one of them does not get there.
+/// @return none if that is no place for it
+std::vector<Edit> probes_of(const FlatSource& source, const Mutant& mutant);
 
 /// The text with single blanks, and none at its ends.
 std::string squeezed(const std::string& text);

@@ -79,15 +79,19 @@ TEST(Mutants, AreOnlyOfLinesThatBecomeCode) {
   EXPECT_EQ(mutants[0].line, 3);
 }
 
-TEST(Mutants, AreProbedWhereTheyWouldDiffer) {
-  const auto probed = [](const std::string& body, const std::string& changed) {
-    const FlatSource source = source_of("void f() { " + body + " }\n");
-    const size_t at = source.text.find(changed);
-    const auto probe = probe_of(source, {"", "", "", "", 0, "", "", {at, 1, ""}});
-    if (!probe) return std::string("none");
-    const std::string text = apply(source.text, *probe);
-    return text.substr(11, text.size() - 14);
-  };
+// The source with each probe of the change at `changed`; parted by lines.
+std::string probed(const std::string& body, const std::string& changed) {
+  const FlatSource source = source_of("void f() { " + body + " }\n");
+  const size_t at = source.text.find(changed);
+  std::string texts;
+  for (const Edit& probe : probes_of(source, {"", "", "", "", 0, "", "", {at, 1, ""}})) {
+    const std::string text = apply(source.text, probe);
+    texts += (texts.empty() ? "" : "\n") + text.substr(11, text.size() - 14);
+  }
+  return texts;
+}
+
+TEST(Mutants, AreProbedBeforeTheStatement) {
   const std::string stop = "*static_cast<volatile int*>(nullptr) = 0; ";
   EXPECT_EQ(probed("a = 1; b = c < 2;", "<"), "a = 1; " + stop + "b = c < 2;");
   EXPECT_EQ(probed("for (int i = 0; i < n; ++i) g(i);", "<"),
@@ -96,7 +100,18 @@ TEST(Mutants, AreProbedWhereTheyWouldDiffer) {
   EXPECT_EQ(probed("if (a) g(); else h(b);", "b"), "if (a) g(); else { " + stop + "h(b); }");
   EXPECT_EQ(probed("switch (a) { case 1: return b; }", "b"),
             "switch (a) { case 1: " + stop + " return b; }");
-  EXPECT_EQ(probed("switch (a) { case 1: return b; }", "1"), "none");
+  EXPECT_EQ(probed("switch (a) { case 1: return b; }", "1"), "");
+}
+
+TEST(Mutants, AreProbedInTheOperandOfACondition) {
+  const std::string stop = "*static_cast<volatile int*>(nullptr) = 0";
+  const auto second = [](const std::string& texts) { return texts.substr(texts.find('\n') + 1); };
+  EXPECT_EQ(second(probed("a = g ? (b + 1) * 2 : c;", "b")),
+            "a = g ? (" + stop + ", (b + 1) * 2) : c;");
+  EXPECT_EQ(second(probed("a = g ? b : c;", "c")), "a = g ? b : (" + stop + ", c);");
+  EXPECT_EQ(second(probed("if (a && h(b, c) && d) g();", "c")),
+            "if (a && (" + stop + ", h(b, c)) && d) g();");
+  EXPECT_EQ(second(probed("g(a, b || c);", "c")), "g(a, b || (" + stop + ", c));");
 }
 
 TEST(Mutants, ReadObjdumpsListing) {
