@@ -6,7 +6,7 @@
 #include <climits>
 #include <cstdint>
 
-#include "conv_few.cuh"
+#include "conv_direct.cuh"
 #include "conv_shape.cuh"
 #include "product.cuh"
 
@@ -749,9 +749,19 @@ void launch_conv_tiles(cudaStream_t stream, const ConvShape<D>& s, bool transpos
 template <int D, class T, class Result>
 void launch_any_conv(cudaStream_t stream, const ConvShape<D>& s, bool transposed, const T* x,
                      const T* weight, Result result) {
-  if (!transposed && suits_few_channels(s)) {
-    launch_few_channels(stream, s, x, weight, result);
-    return;
+  // Small images have few pixels: only blocks of tiles can share the depth of those.
+  constexpr int pixels = 4;
+  const dim3 blocks = direct_blocks(s, pixels);
+  const bool many = int64_t{blocks.x} * blocks.y >= multiprocessors();
+  if (!transposed && suits_directly(s)) {
+    if (many && (target != Target::warpgroups || has_few_channels(s))) {
+      launch_conv_directly<pixels>(stream, s, x, weight, result);
+      return;
+    }
+    if constexpr (target != Target::warpgroups) {
+      launch_conv_directly<1>(stream, s, x, weight, result);
+      return;
+    }
   }
   if constexpr (target == Target::warpgroups) {
     // Halves pass through the registers of those that copy; floats are split in those of the
