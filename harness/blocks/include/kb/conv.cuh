@@ -754,11 +754,11 @@ void launch_any_conv(cudaStream_t stream, const ConvShape<D>& s, bool transposed
   const dim3 blocks = direct_blocks(s, pixels);
   const bool many = int64_t{blocks.x} * blocks.y >= multiprocessors();
   if (!transposed && suits_directly(s)) {
-    if (many && (target != Target::warpgroups || has_few_channels(s))) {
+    if (many && (!has_tf32 || has_few_channels(s))) {
       launch_conv_directly<pixels>(stream, s, x, weight, result);
       return;
     }
-    if constexpr (target != Target::warpgroups) {
+    if constexpr (!has_tf32) {
       launch_conv_directly<1>(stream, s, x, weight, result);
       return;
     }
