@@ -5,6 +5,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <type_traits>
 
 #include "conv_direct.cuh"
 #include "conv_shape.cuh"
@@ -26,7 +27,10 @@ struct ResultOrPart {
   __device__ void of_pixel(int part, int64_t sample, int64_t pixel, int64_t first_channel,
                            Store store) const {
     if (parts == nullptr) {
-      store(PixelResults<Result>(result, sample, pixel, first_channel));
+      decide(result, [&](const auto& known) {
+        using Known = std::decay_t<decltype(known)>;
+        store(PixelResults<Known>(known, sample, pixel, first_channel));
+      });
     } else {
       const StorePixels<float, AsIs> to{parts + part * size, channels, area, {}};
       store(PixelResults<StorePixels<float, AsIs>>(to, sample, pixel, first_channel));

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "conv_shape.cuh"
+#include "decide.cuh"
 #include "types.cuh"
 
 namespace kb {
@@ -120,12 +122,15 @@ __global__ void __launch_bounds__(direct_threads, 2)
   for (int p = 0; p < pixels; ++p) {
     if (pixel_of(p) >= all) continue;
     const int64_t sample = pixel_of(p) / area, channel = group * group_out + first_channel;
-    PixelResults<Result> results(result, sample, pixel_of(p) - sample * area, channel);
+    decide(result, [&](const auto& known) {
+      using Known = std::decay_t<decltype(known)>;
+      PixelResults<Known> results(known, sample, pixel_of(p) - sample * area, channel);
 #pragma unroll
-    for (int c = 0; c < channels; ++c) {
-      if (c < exist) results(sums[p][c], channel + c);
-      results.advance(1);
-    }
+      for (int c = 0; c < channels; ++c) {
+        if (c < exist) results(sums[p][c], channel + c);
+        results.advance(1);
+      }
+    });
   }
 }
 
