@@ -108,8 +108,17 @@ const std::vector<Family>& families() {
   return all;
 }
 
+const std::vector<WeightFamily>& weight_families() {
+  static const std::vector<WeightFamily> all = {{"large_weights", 4}, {"small_weights", 0.25}};
+  return all;
+}
+
 bool takes_families(const TensorSpec& spec) {
   return spec.role == Role::input && at::isFloatingType(spec.dtype) && !spec.restricted;
+}
+
+bool takes_scales(const TensorSpec& spec) {
+  return spec.role == Role::weight && at::isFloatingType(spec.dtype) && !spec.restricted;
 }
 
 }  // namespace kb

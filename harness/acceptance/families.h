@@ -22,8 +22,21 @@ struct Family {
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
 
+/// Values for the weights of networks: the task's own, times a factor. What is inside of a network
+/// depends on them, whatever its inputs are.
+struct WeightFamily {
+  std::string name;
+  double scale;
+};
+
+/// All of them.
+const std::vector<WeightFamily>& weight_families();
+
 /// Whether the judge may draw other values than the task's own for a tensor: an input of real
 /// numbers that does not say .only().
 bool takes_families(const TensorSpec& spec);
+
+/// Whether weights may be scaled: real numbers that do not say .only().
+bool takes_scales(const TensorSpec& spec);
 
 }  // namespace kb

@@ -93,6 +93,14 @@ void Workload::refill_weights(InputKind kind, at::Generator& rng) {
   }
 }
 
+void Workload::scale_weights(double factor) {
+  for (Slots& weight : weights_) {
+    if (!takes_scales(weight.shared->spec())) continue;
+    weight.originals[0].mul_(factor);
+    publish(weight, 0);
+  }
+}
+
 void Workload::draw_slot(int64_t slot, InputKind kind, at::Generator& rng) {
   for (Slots& input : inputs_) draw(input, slot, kind, rng);
 }

@@ -28,6 +28,8 @@ class Workload {
   void bind(RunnerSession& runner) const;
   /// New values for all weights; prepare() must run again.
   void refill_weights(InputKind kind, at::Generator& rng);
+  /// Multiplies weights of real numbers; prepare() must run again.
+  void scale_weights(double factor);
   /// New inputs for one slot, where the runners do not see them yet.
   void draw_slot(int64_t slot, InputKind kind, at::Generator& rng);
   /// Brings a slot's inputs to the runners, with a poisoned output.

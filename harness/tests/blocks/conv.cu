@@ -96,6 +96,17 @@ struct Depthwise {
   }
 };
 
+template <int pixels>
+struct Directly {
+  template <int D, class T, class Epilogue>
+  static void launch(const ConvShape<D>& s, bool, const T* x, const T* weight, Epilogue epilogue,
+                     float* y) {
+    kb::launch_conv_directly<pixels>(
+        nullptr, s, x, weight,
+        kb::StorePixels<float, Epilogue>{y, s.out_channels, s.out.product(), epilogue});
+  }
+};
+
 /// Launches in tiles of one kind.
 /// @tparam parts  blocks that share the depth of a tile; 0: as many as the device has room for
 template <class Tile, Arithmetic arithmetic, int parts = 0>
@@ -220,6 +231,32 @@ void convolutions_of_parts() {
 }
 
 KB_FEATURE(conv_of_parts) { KB_FOR_EACH_TYPE(convolutions_of_parts); }
+
+template <int pixels, class T>
+void convolutions_without_tiles() {
+  const auto direct = expect_ordinary<Directly<pixels>, T, 2>;
+  direct(conv_shape<2>(3, 7, 9, {9, 11}, {3, 2}, {1, 2}, {0, 3}, {2, 1}));
+  direct(conv_shape<2>(2, 3, 16, {30, 33}, 3));  // more than a block, no padding
+  direct(conv_shape<2>(2, 4, 32, {5, 7}, 3, 1, 1, 1, 2));
+  ConvShape<2> no_padding_after = conv_shape<2>(1, 2, 3, 5, 3, 1, 1);
+  no_padding_after.out = {4, 3};
+  direct(no_padding_after);
+  direct(conv_shape<2>(2, 70, 18, {5, 7}, 3, 1, 1));  // more than a slice, two tiles of channels
+  ConvShape<2> padding_after = conv_shape<2>(1, 2, 3, 5, 3);
+  padding_after.out = {4, 5};
+  direct(padding_after);
+  expect_ordinary<Directly<pixels>, T, 1>(conv_shape<1>(2, 6, 30, 150, 3, 2, 1, 3, 2));
+  expect_ordinary<Directly<pixels>, T, 3>(
+      conv_shape<3>(2, 3, 6, {4, 5, 6}, {2, 3, 1}, {1, 2, 3}, {1, 0, 2}, {1, 2, 1}, 3));
+}
+
+template <class T>
+void convolutions_without_tiles() {
+  convolutions_without_tiles<1, T>();
+  convolutions_without_tiles<4, T>();
+}
+
+KB_FEATURE(conv_without_tiles) { KB_FOR_EACH_TYPE(convolutions_without_tiles); }
 
 template <class T>
 void depthwise_convolutions() {

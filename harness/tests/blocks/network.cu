@@ -248,17 +248,22 @@ KB_FEATURE(network_rows) {
   const Image x(3), residual(4, 4, 1, 1);
   const int64_t width = C * H * W;
   const Map rows = x.map.flat();
-  const Map y = net.linear("l", rows, Activation::relu, residual.map);
-  expect_map(
-      y, read(y),
-      [&](int64_t n, int64_t c, int64_t, int64_t) {
-        double sum = table.values[1][c];
-        for (int64_t k = 0; k < width; ++k) {
-          sum += double{table.values[0][c * width + k]} * x.values[n * width + k];
-        }
-        return relu(sum) + residual.at(n, c, 0, 0);
-      },
-      1e-3);
+  // Those that are built into the stores, and one that is called.
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::sigmoid}) {
+    const Map y = net.linear("l", rows, activation, residual.map);
+    expect_map(
+        y, read(y),
+        [&](int64_t n, int64_t c, int64_t, int64_t) {
+          double sum = table.values[1][c];
+          for (int64_t k = 0; k < width; ++k) {
+            sum += double{table.values[0][c * width + k]} * x.values[n * width + k];
+          }
+          if (activation == Activation::relu) sum = relu(sum);
+          if (activation == Activation::sigmoid) sum = 1 / (1 + std::exp(-sum));
+          return sum + residual.at(n, c, 0, 0);
+        },
+        1e-3);
+  }
   const Map z = net.layer_norm("n", rows, 1e-3f);
   expect_map(z, read(z), [&](int64_t n, int64_t c, int64_t, int64_t) {
     double mean = 0, squares = 0;

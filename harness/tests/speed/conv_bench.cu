@@ -170,6 +170,11 @@ int main() {
       {"vgg, 3x3, 64 -> 64 at 224, batch 10", conv_shape<2>(10, 64, 64, 224, 3, 1, 1)},
       {"level1, 3x3, 64 -> 128 at 256, batch 16", conv_shape<2>(16, 64, 128, 256, 3)},
       {"level1, 1x1, 64 -> 128 at 512, batch 4", conv_shape<2>(4, 64, 128, 512, 1)},
+      {"lenet, 5x5, 1 -> 6 at 32, batch 4096", conv_shape<2>(4096, 1, 6, 32, 5)},
+      {"lenet, 5x5, 6 -> 16 at 14, batch 4096", conv_shape<2>(4096, 6, 16, 14, 5)},
+      {"few channels, 1x1, 32 -> 16 at 112, batch 10", conv_shape<2>(10, 32, 16, 112, 1)},
+      {"few channels, 3x3, 8 -> 16 at 112, batch 10", conv_shape<2>(10, 8, 16, 112, 3, 1, 1)},
+      {"few channels, 3x3, 32 -> 16 at 112, batch 10", conv_shape<2>(10, 32, 16, 112, 3, 1, 1)},
   };
   bool right = true;
   for (const Layer& layer : layers) right &= measure(layer.name, layer.shape);

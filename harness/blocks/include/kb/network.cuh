@@ -50,6 +50,40 @@ __device__ inline float activate(Activation kind, float v) {
   }
 }
 
+/// The same out of line, for where it stands many times.
+__device__ __noinline__ inline float activate_elsewhere(Activation kind, float v) {
+  return activate(kind, v);
+}
+
+/// An activation that the compiler knows to be this one.
+template <Activation kind>
+struct KnownActivation {};
+template <Activation kind>
+__device__ float activate(KnownActivation<kind>, float v) {
+  return activate(kind, v);
+}
+
+/// One that is long enough to be called.
+struct CalledActivation {
+  Activation kind;
+};
+__device__ inline float activate(CalledActivation called, float v) {
+  return activate_elsewhere(called.kind, v);
+}
+
+/// Calls use() with the activation as one of these.
+template <class Use>
+__device__ void decide_activation(Activation kind, Use use) {
+  switch (kind) {
+    case Activation::none:
+      return use(KnownActivation<Activation::none>{});
+    case Activation::relu:
+      return use(KnownActivation<Activation::relu>{});
+    default:
+      return use(CalledActivation{kind});
+  }
+}
+
 /// [samples, channels, height, width] on the device, row-major; the rows of a matrix are samples of
 /// one pixel. Copies share the memory, which goes back to the stream's pool with the last of them.
 template <class T>
@@ -85,12 +119,19 @@ using FeatureMap = FeatureMapOf<real>;
 // What happens to a result before it is stored
 
 /// Result of a convolution: y[sample, channel, pixel] = activation(value + bias[channel]).
-template <class T>
+template <class T, class Kind = Activation>
 struct StoreFeatures {
   T* y;
   int64_t sample_stride, area;
   const T* bias;  ///< or nullptr
-  Activation activation;
+  Kind activation;
+
+  template <class Use>
+  __device__ void decided(Use use) const {
+    decide_activation(activation, [&](auto known) {
+      use(StoreFeatures<T, decltype(known)>{y, sample_stride, area, bias, known});
+    });
+  }
   __device__ void operator()(float value, int64_t sample, int64_t channel, int64_t pixel) const {
     if (bias != nullptr) value += static_cast<float>(bias[channel]);
     y[sample * sample_stride + channel * area + pixel] =
@@ -110,12 +151,19 @@ struct BiasActivation {
 };
 
 /// Epilogue of a linear layer: activation(value + bias[column]) + residual[row, column].
-template <class T>
+template <class T, class Kind = Activation>
 struct BiasActivationResidual {
   const T* bias;      ///< or nullptr
   const T* residual;  ///< or nullptr
   int64_t width;
-  Activation activation;
+  Kind activation;
+
+  template <class Use>
+  __device__ void decided(Use use) const {
+    decide_activation(activation, [&](auto known) {
+      use(BiasActivationResidual<T, decltype(known)>{bias, residual, width, known});
+    });
+  }
   __device__ float operator()(float value, int64_t, int64_t row, int64_t column) const {
     if (bias != nullptr) value += static_cast<float>(bias[column]);
     value = activate(activation, value);

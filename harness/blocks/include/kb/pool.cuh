@@ -1,6 +1,7 @@
 // Pooling over windows of one to three dimensions.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -63,16 +64,17 @@ struct PoolTaps {
   }
 };
 
-/// One thread per element of y; a block has some rows of neighbours. Of a window that is K wide and
-/// has no padding at its sides, the loads of a row are under way together.
+/// One thread per element of y; a block has some rows of neighbours, of several planes where they are
+/// small. Of a window that is K wide and has no padding at its sides, the loads of a row are under
+/// way together.
 template <int K, class Op, class T>
 __global__ void pool(PoolShape s, Op op, const T* x, T* y) {
   const unsigned across = (s.width.out + blockDim.x - 1) / blockDim.x;
   const unsigned down = (s.height.out + blockDim.y - 1) / blockDim.y;
-  const unsigned strip = blockIdx.x / across, slice = strip / down;
+  const unsigned strip = blockIdx.x / across, slice = strip / down * blockDim.z + threadIdx.z;
   const int column = static_cast<int>(blockIdx.x % across * blockDim.x + threadIdx.x);
   const int row = static_cast<int>(strip % down * blockDim.y + threadIdx.y);
-  if (row >= s.height.out || column >= s.width.out) return;
+  if (row >= s.height.out || column >= s.width.out || slice >= s.planes * s.depth.out) return;
   const PoolTaps z(s.depth, static_cast<int>(slice % s.depth.out)), r(s.height, row),
       c(s.width, column);
   const int64_t plane = slice / s.depth.out, line = s.width.in;
@@ -96,16 +98,33 @@ __global__ void pool(PoolShape s, Op op, const T* x, T* y) {
       static_cast<T>(op.finish(value));
 }
 
+/// The least power of two that is not below n, or `most`, which is one.
+inline unsigned power_of_two(int n, unsigned most) {
+  unsigned power = 1;
+  while (power < most && static_cast<int>(power) < n) power *= 2;
+  return power;
+}
+
+/// 256 threads: rows of up to 32 neighbours, as many as the plane has, and planes for the rest.
+inline dim3 pool_block(const PoolShape& s) {
+  constexpr unsigned threads = 256;
+  const unsigned columns = power_of_two(s.width.out, s.height.out == 1 ? threads : 32);
+  const unsigned rows = power_of_two(s.height.out, threads / columns);
+  const unsigned most_planes = 64;  // that a block may have, along z
+  return {columns, rows, std::min(threads / columns / rows, most_planes)};
+}
+
 /// Launches y[i] = op over the i-th window.
 /// @param x  [planes, depth.in, height.in, width.in]
 /// @param y  [planes, depth.out, height.out, width.out]
 template <class Op, class T>
 void launch_pool(cudaStream_t stream, PoolShape s, Op op, const T* x, T* y) {
   if (s.planes <= 0 || s.depth.out <= 0 || s.height.out <= 0 || s.width.out <= 0) return;
-  const dim3 block = s.height.out == 1 ? dim3(256) : dim3(32, 8);
+  const dim3 block = pool_block(s);
   const unsigned tiles =
       (s.width.out + block.x - 1) / block.x * ((s.height.out + block.y - 1) / block.y);
-  const auto blocks = static_cast<unsigned>(s.planes * s.depth.out * tiles);
+  const auto blocks =
+      static_cast<unsigned>((s.planes * s.depth.out + block.z - 1) / block.z * tiles);
   if (s.sample_stride == 0) s.sample_stride = s.channels * s.plane_stride();
   switch (s.width.kernel) {
     case 2:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "decide.cuh"
 #include "mma.cuh"
 #include "types.cuh"
 
@@ -116,6 +117,13 @@ struct Store {
   int64_t stride, batch_stride;
   F f{};
 
+  template <class Use>
+  __device__ void decided(Use use) const {
+    decide(f, [&](const auto& known) {
+      using Known = std::decay_t<decltype(known)>;
+      use(Store<T, Known>{c, stride, batch_stride, known});
+    });
+  }
   /// Takes `count` of N neighbouring columns; more than one only where the first is even.
   template <int N>
   __device__ void operator()(int64_t batch, int64_t row, int64_t column, const float (&values)[N],
@@ -704,18 +712,20 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_multiprocessor
                                                    b_tiles + stage * BTile::size, row, column);
   }
 
+  decide(store, [&](const auto& decided) {
 #pragma unroll
-  for (int i = 0; i < down * 2; ++i) {
-    const int64_t at_row = tile.row + row + 8 * i + lane / 4;
+    for (int i = 0; i < down * 2; ++i) {
+      const int64_t at_row = tile.row + row + 8 * i + lane / 4;
 #pragma unroll
-    for (int j = 0; j < across; ++j) {
-      const int64_t at_column = tile.column + column + 8 * j + lane % 4 * 2;
-      const float pair[] = {sums[i / 2][j][i % 2 * 2], sums[i / 2][j][i % 2 * 2 + 1]};
-      if (at_row < grid.rows && at_column < grid.columns) {
-        store(tile.result, at_row, at_column, pair, grid.columns - at_column);
+      for (int j = 0; j < across; ++j) {
+        const int64_t at_column = tile.column + column + 8 * j + lane % 4 * 2;
+        const float pair[] = {sums[i / 2][j][i % 2 * 2], sums[i / 2][j][i % 2 * 2 + 1]};
+        if (at_row < grid.rows && at_column < grid.columns) {
+          decided(tile.result, at_row, at_column, pair, grid.columns - at_column);
+        }
       }
     }
-  }
+  });
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -826,10 +836,11 @@ __device__ void copy_slices(const ProductGrid& grid, Ring<Tile>& ring, Copiers c
   }
 }
 
-/// Stores what a warp has of a tile, in fragments of 16 rows x 8 columns, from `row` on.
 template <int count, class Result>
-__device__ void store_fragments(const ProductGrid& grid, const ProductTile& tile, int warp_row,
-                                const float (&sums)[count], const Result& store) {
+__device__ __forceinline__ void store_decided_fragments(const ProductGrid& grid,
+                                                        const ProductTile& tile, int warp_row,
+                                                        const float (&sums)[count],
+                                                        const Result& store) {
   const int lane = threadIdx.x % 32;
   const bool whole = tile.column + 2 * count <= grid.columns;
 #pragma unroll
@@ -852,6 +863,16 @@ __device__ void store_fragments(const ProductGrid& grid, const ProductTile& tile
       store_pairs([&](int64_t column) { return grid.columns - column; });
     }
   }
+}
+
+/// Stores what a warp has of a tile, in fragments of 16 rows x 8 columns, from `row` on.
+template <int count, class Result>
+__device__ __forceinline__ void store_fragments(const ProductGrid& grid, const ProductTile& tile,
+                                                int warp_row, const float (&sums)[count],
+                                                const Result& store) {
+  decide(store, [&](const auto& decided) {
+    store_decided_fragments(grid, tile, warp_row, sums, decided);
+  });
 }
 
 template <class Tile, Arithmetic arithmetic, class A, class B, class Result>
@@ -999,6 +1020,14 @@ struct ResultOrSums {
   Result result;
   Store<float> sums;  ///< nowhere if each tile is one block's
 
+  template <class Use>
+  __device__ void decided(Use use) const {
+    if (sums.c == nullptr) {
+      decide(result, use);
+    } else {
+      use(sums);
+    }
+  }
   template <int N>
   __device__ void operator()(int64_t batch, int64_t row, int64_t column, const float (&values)[N],
                              int64_t count) const {

@@ -50,12 +50,14 @@ struct RecurrentSteps {
 };
 
 /// Adds this lane's share of the products of a unit's rows of weight, `gate_stride` apart, and the
-/// vectors of some samples. Gate i goes to sums[i], the last one to sums[last].
-template <int gates, int last, int sums_count, int samples, class T>
-__device__ void add_gate_products(const T* weight, int64_t gate_stride, int64_t size, const T* in,
-                                  int64_t stride, int64_t count,
-                                  float (&sums)[sums_count][samples]) {
-  for (int64_t k = threadIdx.x % 32; k < size; k += 32) {
+/// vectors of some samples. Gate i goes to sums[i * samples + sample], the last one to those of
+/// `last`.
+template <int gates, int last, int samples, int size, class T>
+__device__ void add_gate_products(const T* weight, int64_t gate_stride, int64_t length, const T* in,
+                                  int64_t stride, int64_t count, float (&sums)[size]) {
+  // The loads of four rounds are under way together.
+#pragma unroll 4
+  for (int64_t k = threadIdx.x % 32; k < length; k += 32) {
     float w[gates];
 #pragma unroll
     for (int gate = 0; gate < gates; ++gate) w[gate] = element(weight, gate * gate_stride + k);
@@ -64,10 +66,47 @@ __device__ void add_gate_products(const T* weight, int64_t gate_stride, int64_t 
       const float v = b < count ? element(in, b * stride + k) : 0;
 #pragma unroll
       for (int gate = 0; gate < gates; ++gate) {
-        float& sum = sums[gate == gates - 1 ? last : gate][b];
+        float& sum = sums[(gate == gates - 1 ? last : gate) * samples + b];
         sum = fmaf(w[gate], v, sum);
       }
     }
+  }
+}
+
+/// Adds each of the first `count` values up over the warp, in halves: with each step a lane has the
+/// sums of half as many of them left. Where they are says place_of_sum().
+template <int count, int mask = 16, int size>
+__device__ void add_over_warp(float (&values)[size]) {
+  constexpr int half = (count + 1) / 2;
+  const bool upper = (threadIdx.x & mask) != 0;
+#pragma unroll
+  for (int i = 0; i < half; ++i) {
+    const float low = values[i], high = i + half < count ? values[i + half] : 0;
+    values[i] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, mask);
+  }
+  if constexpr (mask > 1) add_over_warp<half, mask / 2>(values);
+}
+
+/// The lane and the index at which add_over_warp() leaves the sum of value `index`.
+struct SumPlace {
+  int lane, index;
+};
+template <int count, int mask = 16>
+__device__ SumPlace place_of_sum(int index) {
+  constexpr int half = (count + 1) / 2;
+  const bool upper = index >= half;
+  SumPlace place = {0, upper ? index - half : index};
+  if constexpr (mask > 1) place = place_of_sum<half, mask / 2>(place.index);
+  place.lane += upper ? mask : 0;
+  return place;
+}
+/// How many sums a lane has then.
+template <int count, int mask = 16>
+__host__ __device__ constexpr int sums_of_lane() {
+  if constexpr (mask == 0) {
+    return count;
+  } else {
+    return sums_of_lane<(count + 1) / 2, mask / 2>();
   }
 }
 
@@ -85,24 +124,25 @@ __global__ void recurrent_step(RecurrentSteps<T> steps, int64_t batch, int64_t h
   const auto sigmoid = [](float v) { return 1 / (1 + expf(-v)); };
   for (int64_t b0 = 0; b0 < batch; b0 += samples) {
     const int64_t count = batch - b0;
-    float sums[sums_count][samples] = {};
+    constexpr int all = sums_count * samples;
+    float sums[all] = {};
     if (s.in != nullptr) {
-      add_gate_products<gates, gates - 1>(w.weight_ih + unit * s.in_size, hidden * s.in_size,
-                                          s.in_size, s.in + b0 * s.in_stride, s.in_stride, count,
-                                          sums);
+      add_gate_products<gates, gates - 1, samples>(
+          w.weight_ih + unit * s.in_size, hidden * s.in_size, s.in_size, s.in + b0 * s.in_stride,
+          s.in_stride, count, sums);
     }
-    add_gate_products<gates, sums_count - 1>(w.weight_hh + unit * hidden, hidden * hidden, hidden,
-                                             s.h_old + b0 * s.h_old_stride, s.h_old_stride, count,
-                                             sums);
-    float own[sums_count] = {};  // lane b keeps those of sample b0 + b
+    add_gate_products<gates, sums_count - 1, samples>(w.weight_hh + unit * hidden, hidden * hidden,
+                                                      hidden, s.h_old + b0 * s.h_old_stride,
+                                                      s.h_old_stride, count, sums);
+    add_over_warp<all>(sums);
+    float own[sums_count] = {};  // lane b gets those of sample b0 + b
 #pragma unroll
-    for (int b = 0; b < samples; ++b) {
+    for (int i = 0; i < sums_count; ++i) {
+      const SumPlace place = place_of_sum<all>(i * samples + (lane < samples ? lane : 0));
 #pragma unroll
-      for (int i = 0; i < sums_count; ++i) {
-        float sum = sums[i][b];
-#pragma unroll
-        for (int mask = 16; mask > 0; mask /= 2) sum += __shfl_xor_sync(~0u, sum, mask);
-        if (lane == b) own[i] = sum;
+      for (int j = 0; j < sums_of_lane<all>(); ++j) {
+        const float sum = __shfl_sync(~0u, sums[j], place.lane);
+        if (j == place.index) own[i] = sum;
       }
     }
     if (lane >= samples || lane >= count) continue;
@@ -138,7 +178,7 @@ __global__ void recurrent_step(RecurrentSteps<T> steps, int64_t batch, int64_t h
 template <Cell cell, class T>
 void launch_recurrent_steps(cudaStream_t stream, const RecurrentSteps<T>& steps, int64_t count,
                             int64_t batch, int64_t hidden) {
-  constexpr int threads = 256, warps = threads / 32;
+  constexpr int threads = 128, warps = threads / 32;  // few, so that each has a multiprocessor
   const dim3 grid(static_cast<unsigned>((hidden + warps - 1) / warps), count);
   recurrent_step<cell><<<grid, threads, 0, stream>>>(steps, batch, hidden);
 }
