@@ -26,6 +26,7 @@ RESULTS_GPUS = 2
 ARCHIVES = (
     "h200/verdicts/all.tar.gz",
     "h200/verdicts/levels.tar.gz",
+    "h200/verdicts/level3.tar.gz",
 )
 REPEATED = HARDWARE / "h200/timer/aa.jsonl.gz"
 
