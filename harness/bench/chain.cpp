@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/benchmarks.h"
 #include "device/gpu_state.h"
 #include "judge/program.h"
 #include "protocol/futex.h"
@@ -63,7 +64,7 @@ ArmTimes arm_times(const Arm& arm, double unit) {
 }
 
 PairingPolicy longer(PairingPolicy policy) {
-  policy.min_blocks *= 3;
+  policy.pilot_blocks *= 3;
   policy.max_blocks *= 3;
   policy.max_seconds *= 3;
   policy.half_width /= std::sqrt(3.0);
@@ -76,9 +77,10 @@ PairingPolicy longer(PairingPolicy policy) {
 PairingPolicy pairing_policy(int pair) {
   PairingPolicy policy{.confidence = bench_confidence};
   if (is_functional()) {
-    policy.min_blocks = policy.max_blocks = 1;
+    policy.pilot_blocks = policy.max_blocks = 1;
   } else if (pair > 1) {
-    policy.min_blocks = policy.max_blocks = 4;  // the spread between pairs decides, not within one
+    policy.pilot_blocks = policy.max_blocks =
+        4;  // the spread between pairs decides, not within one
   }
   return policy;
 }
@@ -97,21 +99,21 @@ void Chain::start_again(const std::string& why) {
   redone = std::move(redone_so_far);
 }
 
-void run_blocks(Chain& chain, Duel& duel, Anomalies& last) {
+void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last) {
   constexpr int attempts = 4;
   const Pairing fresh = chain.pairing;
+  chain.times.calls = duel.calls_per_unit();
   for (int attempt = 1;; ++attempt) {
     DeviceFacts& device = chain.device;
     device.before = gpu_state();
     duel.restart_samples();
     const protocol::Polling polled = protocol::polling();
-    while (!chain.pairing.converged()) chain.pairing.add(duel.block());
+    benchmarks.run(chain, [&] { return duel.block(); });
     device.after = gpu_state();
     device.stalled = protocol::polling().stalled_since(polled);
     const std::vector<double>& reference = duel.reference().samples.mhz;
     const std::vector<double>& candidate = duel.candidate().samples.mhz;
     device.mhz = {median_of(reference), median_of(candidate)};
-    chain.times.calls = duel.calls_per_unit();
     chain.anomalies = find_anomalies(chain, reference, candidate);
     const Anomalies before = std::exchange(last, chain.anomalies);
     if (last.empty() || attempt == attempts || show_again(before, last)) return;
@@ -120,13 +122,13 @@ void run_blocks(Chain& chain, Duel& duel, Anomalies& last) {
   }
 }
 
-void look_longer(Chain& chain, Duel& duel, Anomalies& last) {
+void look_longer(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last) {
   const bool undecided = speedup_verdict(chain.pairing.interval(), 1.0) == "UNDECIDED";
   if (!undecided || !chain.pairing.more_would_tell()) return;
   if (!chain.anomalies.empty()) chain.redone.push_back(chain.anomalies);
   chain.pairing = Pairing(longer(pairing_policy(chain.pair)));
   chain.second_look = true;
-  run_blocks(chain, duel, last);
+  run_blocks(chain, duel, benchmarks, last);
 }
 
 UnitTimes unit_times(const Chain& chain, const Duel& duel, double least) {

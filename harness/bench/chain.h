@@ -62,14 +62,16 @@ struct Chain {
   void start_again(const std::string& why);
 };
 
+class Benchmarks;
+
 /// Blocks until the chain has enough. What looks disturbed is done again, three times at most, and
 /// what was thrown away is on record. What shows again belongs to the kernel or the machine.
 /// @param last anomalies of the lane's last blocks, on other processes perhaps
-void run_blocks(Chain& chain, Duel& duel, Anomalies& last);
+void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last);
 
 /// What was left UNDECIDED gets a second look from nothing: three times the blocks and the time,
 /// unless more blocks would not tell more.
-void look_longer(Chain& chain, Duel& duel, Anomalies& last);
+void look_longer(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last);
 
 /// What the units of a chain have shown. @param least seconds below which no unit can be
 UnitTimes unit_times(const Chain& chain, const Duel& duel, double least);

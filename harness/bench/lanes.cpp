@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -51,7 +52,15 @@ std::runtime_error could_before(const std::string& why) {
 
 }  // namespace
 
-Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options)
+std::vector<std::string> Lanes::names(const CandidateEntry& entry) {
+  std::vector<std::string> names(pooled_lanes.begin(), pooled_lanes.end());
+  std::copy_if(entry.lanes.begin(), entry.lanes.end(), std::back_inserter(names),
+               [](const std::string& lane) { return Baseline{.lane = lane}.special(); });
+  return names;
+}
+
+Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options,
+             const std::vector<std::string>& lanes, Benchmarks& benchmarks)
     : problem_{task,
                is_functional() ? task.smoke : task.full,
                options.input_kind(),
@@ -60,12 +69,16 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
                phases_},
       entry_(entry),
       options_(options),
+      benchmarks_(benchmarks),
       pair_(entry, options, *memory_) {
+  const auto pooled = [](const std::string& lane) { return !Baseline{.lane = lane}.special(); };
   for (int pair = 1; pair <= (is_functional() ? 1 : options.pairs); ++pair) {
-    for (const char* lane : pooled_lanes) add_chain(lane, pair);
+    for (const std::string& lane : lanes) {
+      if (pooled(lane)) add_chain(lane, pair);
+    }
   }
-  for (const std::string& lane : entry.lanes) {
-    if (!Baseline{.lane = lane}.special()) continue;
+  for (const std::string& lane : lanes) {
+    if (pooled(lane)) continue;
     add_chain(lane, 1);
     if (lane == "aoti") chains_.back()->package = package_of(entry, options.contract);
   }
@@ -197,9 +210,9 @@ bool Lanes::run_chain(Chain& chain) {
   }
   missing.erase(chain.lane);  // of an attempt that was thrown away
   Anomalies& last = last_anomalies_[chain.lane];
-  run_blocks(chain, *duel_, last);
+  run_blocks(chain, *duel_, benchmarks_, last);
   if (chain.own_pair()) refit_calls(chain);
-  if (chain.pair == 1 && !is_functional()) look_longer(chain, *duel_, last);
+  if (chain.pair == 1 && !is_functional()) look_longer(chain, *duel_, benchmarks_, last);
   chain.times = unit_times(chain, *duel_, least(chain));
   if (chain.times.calls > 1) chain.times.single_call = duel_->single_call();
   // On the CPU the machine's other work is in all times.
@@ -217,11 +230,11 @@ void Lanes::refit_calls(Chain& chain) {
   chain.pairing = Pairing(pairing_policy(chain.pair));
   const std::string why = duel_->select(chain.mode());
   if (!why.empty()) throw could_before(why);
-  run_blocks(chain, *duel_, last_anomalies_[chain.lane]);
+  run_blocks(chain, *duel_, benchmarks_, last_anomalies_[chain.lane]);
 }
 
 bool Lanes::pool_wanted() const {
-  if (!report().contains("graph")) return true;
+  if (!report().contains("eager") || !report().contains("graph")) return true;
   const auto differs = [&](const char* arm) {
     const double stream = report()["eager"][arm], graph = report()["graph"][arm];
     return std::abs(std::log(stream / graph)) > same_time;
@@ -238,8 +251,9 @@ void Lanes::pool_lane(const std::string& lane, int first_pair) {
 
 void Lanes::measure() {
   for (auto first = chains_.begin(); first != chains_.end();) {
-    const auto end =
-        std::find_if(first + 1, chains_.end(), [](const auto& chain) { return chain->own_pair(); });
+    const auto end = std::find_if(first + 1, chains_.end(), [&](const auto& chain) {
+      return chain->own_pair() || chain->pair != (*first)->pair;
+    });
     if ((*first)->pair == 1 || pool_wanted()) run_lanes({first, end});
     first = end;
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/benchmarks.h"
 #include "bench/chain.h"
 #include "bench/pair.h"
 #include "bench/plan.h"
@@ -24,7 +25,12 @@ namespace kb {
 /// differ (launches matter) or a graph cannot be recorded, they are pooled over fresh pairs.
 class Lanes {
  public:
-  Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options);
+  /// @param lanes of names()
+  Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options,
+        const std::vector<std::string>& lanes, Benchmarks& benchmarks);
+
+  /// The lanes in which a candidate can be timed.
+  static std::vector<std::string> names(const CandidateEntry& entry);
 
   /// Times every lane. @throws Decided if a timed call goes wrong
   void measure();
@@ -35,7 +41,7 @@ class Lanes {
   const Json& missing() const { return reports_.missing; }
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
-  /// All of them, for write_benchmarks(); those of missing lanes have no blocks.
+  /// All of them; those of missing lanes have no blocks.
   std::vector<const Chain*> chains() const;
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills), "expected" (what
   /// outputs should be), "oracle", "recording", "waking" (before units), "reference" and
@@ -73,6 +79,7 @@ class Lanes {
   const Problem problem_;
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
+  Benchmarks& benchmarks_;
   Pair pair_;
   Device device_;
   std::optional<Preparation> prepared_;

@@ -10,7 +10,7 @@
 #include "acceptance/memory.h"
 #include "acceptance/precision.h"
 #include "base/sha256.h"
-#include "bench/google_benchmark.h"
+#include "bench/benchmarks.h"
 #include "bench/lane_report.h"
 #include "bench/lanes.h"
 #include "device/gpu_choice.h"
@@ -79,19 +79,40 @@ void list_diagnostics(size_t) {
   throw CLI::Success();
 }
 
+// Takes Google Benchmark's flags out of the arguments.
+std::vector<std::string> take_benchmark_flags(std::vector<char*>& arguments) {
+  std::vector<std::string> flags;
+  std::erase_if(arguments, [&](const char* argument) {
+    const bool taken = std::string_view(argument).starts_with("--benchmark_");
+    if (taken) flags.push_back(argument);
+    return taken;
+  });
+  return flags;
+}
+
 int time_candidate(int argc, char** argv, const Task& declared) {
+  std::vector<char*> arguments(argv, argv + argc);
+  const std::vector<std::string> flags = take_benchmark_flags(arguments);
   ProgramOptions options;
   CLI::App app("Times one candidate of " + declared.name);
+  app.footer(
+      "Flags of Google Benchmark: --benchmark_list_tests, --benchmark_filter (what is timed is "
+      "then "
+      "printed and not kept), --benchmark_out, --benchmark_format and others");
   options.add_to(app);
   app.add_flag_function("--list-diagnostics", list_diagnostics,
                         "says what results record about a lane next to its times")
       ->trigger_on_parse();
-  CLI11_PARSE(app, argc, argv);
+  CLI11_PARSE(app, static_cast<int>(arguments.size()), arguments.data());
   const FullSizes full(options.sizes);
   const at::NoGradGuard no_grad;
   const GivenWeights weights = options.with_given_weights(full.scaled(declared));
   const Task& task = weights.task;
   ResultFile file(find_candidate(options.manifest, options.candidate));
+  const std::vector<std::string> names = Lanes::names(file.entry());
+  Benchmarks benchmarks(options.candidate, std::filesystem::path(argv[0]).filename(), flags);
+  if (benchmarks.list(names)) return 0;
+  const std::vector<std::string> chosen = benchmarks.chosen(names);
   options.apply_contract(file.entry());
   file.resume();
   const Json& verdict = file.json()["verdict"];
@@ -110,7 +131,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   }
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");
-  Lanes lanes(task, file.entry(), options);
+  Lanes lanes(task, file.entry(), options, chosen, benchmarks);
   lanes.phases().add("start", process_seconds());
   const auto rest = lanes.phases().in("other");
   try {
@@ -121,17 +142,16 @@ int time_candidate(int argc, char** argv, const Task& declared) {
     return keep_verdict(file, decided);
   }
   const std::string printed = lanes.end();
-  if (!options.report.empty()) {
-    print(options.candidate, lanes.report());
-    append_report(options, file.entry(), lanes);
-    return 0;
-  }
+  benchmarks.print(lanes.chains());
+  print(options.candidate, lanes.report());
+  const bool kept = options.report.empty() && chosen.size() == names.size();
   {
     const auto phase = lanes.phases().in("end");
-    save_log(file.entry(), "bench", printed);
-    write_benchmarks(options.candidate, lanes.chains(), std::filesystem::path(argv[0]).filename(),
-                     json);
+    if (kept) save_log(file.entry(), "bench", printed);
+    benchmarks.write(lanes.chains(), kept ? json : "");
   }
+  if (!options.report.empty()) append_report(options, file.entry(), lanes);
+  if (!kept) return 0;
   const Json timing = {{"functional", is_functional()},
                        {"contract", options.contract},
                        {"sizes", is_functional() ? "smoke" : full.name(declared)},
@@ -139,7 +159,6 @@ int time_candidate(int argc, char** argv, const Task& declared) {
                        {"missing_lanes", lanes.missing()},
                        {"speed_of_light", lanes.speed_of_light()},
                        {"wall_seconds", lanes.phases().seconds()}};
-  print(options.candidate, lanes.report());
   file.json()["timing"] = timing;
   file.json()["machine"]["gpu"] = own_gpu();  // not always the one of the step before
   file.save("bench", "pass", file.json()["evidence"]);

@@ -34,14 +34,18 @@ double Block::log_ratio() const {
 
 void Pairing::add(const Block& block) {
   blocks_.push_back(block);
-  seconds_ += block.a1 + block.b1 + block.b2 + block.a2;
+  const bool pilot_ends = static_cast<int>(blocks_.size()) == policy_.pilot_blocks;
+  if (pilot_ends && policy_.pilot_blocks < policy_.max_blocks) wanted_ = enough();
 }
 
-bool Pairing::converged() const {
-  const int count = static_cast<int>(blocks_.size());
-  if (count < policy_.min_blocks) return false;
-  if (count >= policy_.max_blocks || seconds_ >= policy_.max_seconds) return true;
-  return half_width(within()) <= policy_.half_width;
+int Pairing::enough() const {
+  const int pilot = policy_.pilot_blocks;
+  const double times =
+      half_width(mean_interval(log_ratios(), policy_.confidence)) / policy_.half_width;
+  double seconds = 0;
+  for (const Block& block : blocks_) seconds += block.a1 + block.b1 + block.b2 + block.a2;
+  const double most = std::min<double>(policy_.max_blocks, policy_.max_seconds / seconds * pilot);
+  return std::max(pilot, static_cast<int>(std::min(std::ceil(pilot * times * times), most)));
 }
 
 Interval Pairing::within() const { return signed_rank_interval(log_ratios(), policy_.confidence); }

@@ -52,34 +52,64 @@ TEST(Block, CancelsLinearDrift) {
   EXPECT_NEAR(std::exp(drifting(3e-3, 2e-3, 1e-3, unit).log_ratio()), 1.5, 1e-5);
 }
 
-TEST(Pairing, StopsWhenTheIntervalIsNarrow) {
-  Pairing pairing({.min_blocks = 12, .max_blocks = 60});
-  int unit = 0;
-  for (int i = 0; i < 11; ++i) pairing.add(drifting(1e-3, 1e-3, 0, unit));
-  EXPECT_FALSE(pairing.converged()) << "before min_blocks";
-  pairing.add(drifting(1e-3, 1e-3, 0, unit));
-  EXPECT_TRUE(pairing.converged());
+// Adds blocks of two arms alike until there are as many as the pairing wants.
+template <class Noise>
+int fill(Pairing& pairing, const Noise& noise) {
+  int count = 0;
+  for (; count < pairing.wanted(); ++count) {
+    const double b = std::exp(noise());
+    pairing.add({1e-3, 1e-3 * b, 1e-3 * b, 1e-3});
+  }
+  return count;
+}
+
+TEST(Pairing, APilotWhoseIntervalIsNarrowIsEnough) {
+  Pairing pairing({.pilot_blocks = 12, .max_blocks = 60});
+  EXPECT_EQ(pairing.wanted(), 12);
+  EXPECT_EQ(fill(pairing, [] { return 0.0; }), 12);
+  EXPECT_EQ(pairing.wanted(), 12);
   EXPECT_DOUBLE_EQ(pairing.speedup(), 1.0);
 }
 
-TEST(Pairing, GoesOnWhileTheIntervalIsWideAndStopsAtTheLimits) {
-  std::mt19937_64 rng(3);
-  std::normal_distribution<double> noise(1.0, 0.1);
-  Pairing by_count({.min_blocks = 12, .max_blocks = 60, .max_seconds = 1e9});
-  Pairing by_time({.min_blocks = 12, .max_blocks = 1000, .max_seconds = 0.1});
-  int counted = 0, timed = 0;
-  while (!by_count.converged()) by_count.add({noise(rng), 1, 1, noise(rng)}), ++counted;
-  while (!by_time.converged()) by_time.add({1e-3 * noise(rng), 1e-3, 1e-3, 1e-3}), ++timed;
-  EXPECT_EQ(counted, 60);
-  EXPECT_NEAR(timed, 25, 2);
+// 8 blocks that scatter by 0.5 %: (3.499 * 0.5 / 0.5)^2 = 12.2.
+TEST(Pairing, ThePilotSaysHowManyBlocksThereAre) {
+  Pairing pairing({.pilot_blocks = 8, .half_width = 0.005});
+  const double off = 0.005 * std::sqrt(7.0 / 8);
+  int i = 0;
+  EXPECT_EQ(fill(pairing, [&] { return ++i % 2 == 0 ? off : -off; }), 13);
+  for (int more = 0; more < 20; ++more) pairing.add({1, 2 + more, 1, 1});
+  EXPECT_EQ(pairing.wanted(), 13) << "later blocks change nothing";
 }
 
-TEST(Pairing, AsksForFewerBlocksWhereEachIsLong) {
+TEST(Pairing, CountAndTimeHaveLimits) {
+  std::mt19937_64 rng(3);
+  std::normal_distribution<double> noise(0.0, 0.1);
+  Pairing by_count({.pilot_blocks = 12, .max_blocks = 60, .max_seconds = 1e9});
+  Pairing by_time({.pilot_blocks = 12, .max_blocks = 1000, .max_seconds = 0.1});
+  EXPECT_EQ(fill(by_count, [&] { return noise(rng); }), 60);
+  EXPECT_NEAR(fill(by_time, [&] { return noise(rng); }), 25, 2);
+}
+
+TEST(Pairing, NoPilotIsCutShort) {
   Pairing pairing({});
-  for (int i = 0; i < 7; ++i) pairing.add({0.1, 2, 2, 0.1});
-  EXPECT_FALSE(pairing.converged()) << "seven blocks have no finite interval";
-  pairing.add({0.1, 2, 2, 0.1});
-  EXPECT_TRUE(pairing.converged());
+  for (int i = 0; i < 8; ++i) pairing.add({0.1, 2 + i, 2, 0.1});
+  EXPECT_EQ(pairing.wanted(), 8) << "seven blocks have no finite interval";
+}
+
+// Noise of 1 % wants some 49 blocks. Stopping where the interval looks narrow by chance would cover
+// less than it says.
+TEST(Pairing, IntervalsCoverWhatTheyShould) {
+  std::mt19937_64 rng(5);
+  std::normal_distribution<double> noise(0.0, 0.01);
+  constexpr int trials = 2000;
+  int covered = 0;
+  for (int i = 0; i < trials; ++i) {
+    Pairing pairing(
+        {.max_blocks = 1000, .max_seconds = 1e9, .pair_half_width = 0, .pair_seconds = 0});
+    fill(pairing, [&] { return noise(rng); });
+    covered += pairing.interval().low <= 1 && 1 <= pairing.interval().high;
+  }
+  EXPECT_GE(covered, 0.984 * trials);
 }
 
 TEST(Pairing, EstimatesEachArmAsItDoesTheSpeedup) {
@@ -125,22 +155,16 @@ TEST(Pairing, ShortUnitsHaveWiderIntervals) {
   EXPECT_NEAR(both_long.interval().low * both_long.interval().high, 1, 1e-9);
 }
 
-// Whether the interval lies above or below 1 must not change when it stops.
-TEST(Pairing, DoesNotStopOnTheVerdict) {
-  std::mt19937_64 rng(11);
-  std::normal_distribution<double> noise(0.0, 0.02);
-  std::vector<double> logs;
-  for (int i = 0; i < 60; ++i) logs.push_back(noise(rng));
-  const auto blocks_until_done = [&](double true_log_ratio) {
+// Whether the interval lies above or below 1 must not change how many blocks there are.
+TEST(Pairing, TheVerdictDecidesNothing) {
+  const auto blocks = [](double true_log_ratio) {
+    std::mt19937_64 rng(11);
+    std::normal_distribution<double> noise(true_log_ratio, 0.02);
     Pairing pairing({.max_seconds = 1e9});
-    for (double log : logs) {
-      if (pairing.converged()) break;
-      const double b = std::exp(-(log + true_log_ratio));
-      pairing.add({1, b, b, 1});
-    }
-    return pairing.blocks().size();
+    return fill(pairing, [&] { return noise(rng); });
   };
-  EXPECT_EQ(blocks_until_done(0.0), blocks_until_done(0.5));
+  EXPECT_EQ(blocks(0.0), blocks(0.5));
+  EXPECT_GT(blocks(0.0), 8);
 }
 
 }  // namespace
