@@ -54,6 +54,14 @@ std::vector<Tolerance> rounding_tolerances(const Task& task) {
   return tolerances;
 }
 
+// What either of two allows.
+Tolerance wider(const Tolerance& a, const Tolerance& b) {
+  return {.relative = std::max(a.relative, b.relative),
+          .per_rms = std::max(a.per_rms, b.per_rms),
+          .per_value = std::max(a.per_value, b.per_value),
+          .library_error = a.library_error};
+}
+
 }  // namespace
 
 Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
@@ -82,11 +90,8 @@ at::Tensor Expectation::oracle(size_t output) const {
 }
 
 Tolerance Expectation::tolerance(size_t output) const {
-  Tolerance tolerance = tolerance_of(outputs_.at(output), library(output), oracle_.at(output));
-  if (rounding_.empty()) return tolerance;
-  tolerance.relative = std::max(tolerance.relative, rounding_[output].relative);
-  tolerance.per_rms = std::max(tolerance.per_rms, rounding_[output].per_rms);
-  return tolerance;
+  const Tolerance own = tolerance_of(outputs_.at(output), library(output), oracle_.at(output));
+  return rounding_.empty() ? own : wider(own, rounding_[output]);
 }
 
 Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
@@ -114,9 +119,7 @@ void Expectation::allow_for_rounding(const Task& task, const SizeBytes& sizes, a
     }
     const std::vector<at::Tensor> outputs = task.reference(sizes, rounded);
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      const Tolerance cost = tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i));
-      rounding_[i].relative = std::max(rounding_[i].relative, cost.relative);
-      rounding_[i].per_rms = std::max(rounding_[i].per_rms, cost.per_rms);
+      rounding_[i] = wider(rounding_[i], tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i)));
     }
   }
 }

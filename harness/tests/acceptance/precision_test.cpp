@@ -109,6 +109,22 @@ TEST(Precision, AContractAllowsRoundingWhereItSaysSo) {
   }
 }
 
+// What a spike of the inputs made large is off in proportion, also where a library that does not
+// round, as on the CPU, is not.
+TEST(Precision, RoundingOfSpikesIsAllowedWhereRoundingIs) {
+  const Task task =
+      small_task({input<float>("a", {4096, 64}).with(normal()),
+                  input<float>("b", {64, 4}).with(normal()), output<float>("c", {4096, 4})},
+                 [](const std::vector<Tensor>& given) {
+                   return std::vector<Tensor>{at::matmul(given[0], given[1])};
+                 });
+  std::vector<Tensor> given = task.example({});
+  given[0][0] *= 1e4;
+  apply_precision("tf32");
+  const Expectation right(task, {}, given);
+  EXPECT_FALSE(right.compare(0, task.reference({}, rounded(given)).at(0)).worst);
+}
+
 TEST(Precision, Tf32IsNoLicenceForElementwiseWork) {
   const Task task = small_task(
       {input<float>("x", {64, 300}), output<float>("y", {64, 300})},
