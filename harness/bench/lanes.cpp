@@ -21,12 +21,7 @@ constexpr double same_time = 0.02;
 
 Peaks read_peaks(const std::filesystem::path& path) {
   const Json peaks = read_json(path).at("peaks");
-  // Reading, writing and copying differ by a tenth; a floor that a kernel got under would be none.
-  double bytes = 0;
-  for (const char* kind : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"}) {
-    bytes = std::max(bytes, peaks.at(kind).get<double>());
-  }
-  return {.bytes_per_second = bytes,
+  return {.bytes_per_second = memory_rate(peaks),
           .flops_per_second = peaks.at("fp32_flops_per_s"),
           .tf32_flops_per_second = peaks.at("tf32_flops_per_s"),
           .bf16_flops_per_second = peaks.at("bf16_flops_per_s"),

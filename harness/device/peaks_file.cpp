@@ -35,6 +35,14 @@ bool all_peaks_known(const std::filesystem::path& build_dir) {
   });
 }
 
+double memory_rate(const Json& peaks) {
+  double fastest = 0;
+  for (const char* kind : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"}) {
+    fastest = std::max(fastest, peaks.at(kind).get<double>());
+  }
+  return fastest;
+}
+
 void keep_peaks(const std::filesystem::path& file, const Json& gpu, const Json& peaks) {
   replace_json(file, {{"schema", schema},
                       {"gpu", identity(gpu)},

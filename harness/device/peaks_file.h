@@ -19,6 +19,11 @@ bool has_peaks(const std::filesystem::path& file, const Json& gpu);
 /// @throws std::runtime_error if that names no GPU
 bool all_peaks_known(const std::filesystem::path& build_dir);
 
+/// The device memory's fastest rate, bytes per second. Reading, writing and copying differ by a
+/// tenth, and a bound that a kernel could get under would be none.
+/// @param peaks of measure_peaks()
+double memory_rate(const Json& peaks);
+
 /// @param peaks of measure_peaks()
 void keep_peaks(const std::filesystem::path& file, const Json& gpu, const Json& peaks);
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <stdexcept>
 
 #include "base/printable.h"
+#include "device/peaks_file.h"
 
 namespace kb {
 namespace {
@@ -110,11 +110,9 @@ class Kernel {
     const Json bytes = rate(sum(memory_bytes));
     const Json operations = rate(total_operations());
     json["bytes_per_second"] = bytes;
-    // As in a speed of light: reading, writing and copying differ by a tenth.
-    json["bytes_of_peak"] =
-        share(bytes, peaks, {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"});
+    json["bytes_of_peak"] = share(bytes, peaks, memory_rate);
     json["flops_per_second"] = operations;
-    json["flops_of_peak"] = share(operations, peaks, {"fp32_flops_per_s"});
+    json["flops_of_peak"] = share(operations, peaks, fp32_rate);
     json["memory_busy_pct"] = mean(memory_busy);
     json["multiprocessors_busy_pct"] = mean(multiprocessors_busy);
     json["occupancy_pct"] = mean(warps);
@@ -147,11 +145,10 @@ class Kernel {
     return total && seconds_ > 0 ? Json(*total / seconds_) : Json();
   }
   // Of the highest of these peaks.
-  static Json share(const Json& rate, const Json& peaks, std::initializer_list<const char*> kinds) {
+  static double fp32_rate(const Json& peaks) { return peaks.at("fp32_flops_per_s"); }
+  static Json share(const Json& rate, const Json& peaks, double (*at_best)(const Json& peaks)) {
     if (!rate.is_number() || !peaks.is_object()) return Json();
-    double most = 0;
-    for (const char* kind : kinds) most = std::max(most, peaks.at(kind).get<double>());
-    return Json(rate.get<double>() / most);
+    return Json(rate.get<double>() / at_best(peaks));
   }
   // Long launches count for more.
   std::optional<double> weighted(const std::string& metric) const {

@@ -25,6 +25,13 @@ TEST(PeaksFile, BelongsToOneGpuAndDriver) {
   EXPECT_FALSE(has_peaks(file, other));
 }
 
+TEST(PeaksFile, TheFastestRateOfMemoryCounts) {
+  Json peaks = {{"copy_bytes_per_s", 4.0e12}, {"read_bytes_per_s", 4.3e12}};
+  EXPECT_THROW(memory_rate(peaks), Json::exception);
+  peaks["write_bytes_per_s"] = 4.1e12;
+  EXPECT_EQ(memory_rate(peaks), 4.3e12);
+}
+
 TEST(PeaksFile, OfAnEarlierVersionCountsAsNone) {
   const Json gpu = {{"name", "a GPU"}, {"uuid", "GPU-3"}, {"driver", "580.1"}};
   const std::filesystem::path file = peaks_file(testing::TempDir(), gpu["uuid"]);
