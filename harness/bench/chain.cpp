@@ -1,6 +1,7 @@
 // How a chain of blocks stops, and when it is done again.
 #include "bench/chain.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -116,7 +117,12 @@ void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& las
     device.mhz = {median_of(reference), median_of(candidate)};
     chain.anomalies = find_anomalies(chain, reference, candidate);
     const Anomalies before = std::exchange(last, chain.anomalies);
-    if (last.empty() || attempt == attempts || show_again(before, last)) return;
+    const double shorter =
+        std::min(chain.pairing.reference_seconds(), chain.pairing.candidate_seconds());
+    if (last.empty() || attempt == attempts || show_again(before, last) ||
+        is_power_of_long_units(last, shorter)) {
+      return;
+    }
     chain.redone.push_back(last);
     chain.pairing = fresh;
   }

@@ -11,6 +11,11 @@ bool show_again(const Anomalies& before, const Anomalies& now) {
   return std::find_first_of(now.begin(), now.end(), before.begin(), before.end()) != now.end();
 }
 
+bool is_power_of_long_units(const Anomalies& now, double seconds) {
+  constexpr double is_long = 0.1;
+  return now == Anomalies{"throttle"} && seconds > is_long;
+}
+
 bool drifts(const std::vector<double>& log_ratios) {
   const auto n = static_cast<double>(log_ratios.size());
   if (n < 4) return false;

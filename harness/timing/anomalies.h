@@ -15,6 +15,11 @@ using Anomalies = std::vector<std::string>;
 /// power limit, or to the machine, and measuring once more would show it again.
 bool show_again(const Anomalies& before, const Anomalies& now);
 
+/// Nothing but the power limit, in units of more than 0.1 s each: a GPU reaches it within tens of
+/// milliseconds, so that it is part of what such a kernel takes, and no moment of it is odd.
+/// @param seconds of the shorter arm's units
+bool is_power_of_long_units(const Anomalies& now, double seconds);
+
 /// The block log-ratios rise or fall over the chain: the regression slope's |t| is one that noise
 /// reaches in 1 of 1,000 chains.
 bool drifts(const std::vector<double>& log_ratios);

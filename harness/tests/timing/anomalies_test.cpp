@@ -23,6 +23,13 @@ TEST(Anomalies, ComeBackOneByOne) {
   EXPECT_TRUE(show_again({"drift", "throttle"}, {"bimodal", "throttle"}));
 }
 
+TEST(Anomalies, ThePowerLimitIsPartOfLongUnits) {
+  EXPECT_TRUE(is_power_of_long_units({"throttle"}, 0.2));
+  EXPECT_FALSE(is_power_of_long_units({"throttle"}, 0.05));
+  EXPECT_FALSE(is_power_of_long_units({"throttle", "clock_skew"}, 0.2));
+  EXPECT_FALSE(is_power_of_long_units({}, 0.2));
+}
+
 TEST(Drift, IsSeenWhereTheRatioMoves) {
   std::vector<double> logs = noise(12, 0.002, 1);
   for (size_t i = 0; i < logs.size(); ++i) logs[i] += 0.003 * static_cast<double>(i);
