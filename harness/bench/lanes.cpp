@@ -204,7 +204,7 @@ bool Lanes::run_chain(Chain& chain) {
     return false;
   }
   missing.erase(chain.lane);  // of an attempt that was thrown away
-  Anomalies& last = last_anomalies_[chain.lane];
+  Anomalies& last = reports_.last_anomalies[chain.lane];
   run_blocks(chain, *duel_, benchmarks_, last);
   if (chain.own_pair()) refit_calls(chain);
   if (chain.pair == 1 && !is_functional()) look_longer(chain, *duel_, benchmarks_, last);
@@ -225,7 +225,7 @@ void Lanes::refit_calls(Chain& chain) {
   chain.pairing = Pairing(pairing_policy(chain.pair));
   const std::string why = duel_->select(chain.mode());
   if (!why.empty()) throw could_before(why);
-  run_blocks(chain, *duel_, benchmarks_, last_anomalies_[chain.lane]);
+  run_blocks(chain, *duel_, benchmarks_, reports_.last_anomalies[chain.lane]);
 }
 
 bool Lanes::pool_wanted() const {

@@ -59,6 +59,7 @@ class Lanes {
   };
   struct Reports {
     Json lanes = Json::object(), missing = Json::object();
+    std::map<std::string, Anomalies> last_anomalies;  ///< by lane
   };
   using Chains = std::span<const std::unique_ptr<Chain>>;
 
@@ -85,7 +86,6 @@ class Lanes {
   std::optional<Preparation> prepared_;
   std::unique_ptr<Duel> duel_;  ///< on the pair, while it is timed
   std::vector<std::unique_ptr<Chain>> chains_;
-  std::map<std::string, Anomalies> last_anomalies_;  ///< by lane
   Reports reports_;
 };
 
