@@ -1,4 +1,4 @@
-// How a chain of blocks stops, and when it is done again.
+// When a chain of blocks is done again.
 #include "bench/chain.h"
 
 #include <algorithm>
@@ -79,9 +79,8 @@ PairingPolicy pairing_policy(int pair) {
   PairingPolicy policy{.confidence = bench_confidence};
   if (is_functional()) {
     policy.pilot_blocks = policy.max_blocks = 1;
-  } else if (pair > 1) {
-    policy.pilot_blocks = policy.max_blocks =
-        4;  // the spread between pairs decides, not within one
+  } else if (pair > 1) {  // the spread between pairs decides, not within one
+    policy.pilot_blocks = policy.max_blocks = 4;
   }
   return policy;
 }
