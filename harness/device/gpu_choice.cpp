@@ -86,6 +86,12 @@ size_t position_of_given_gpu(const std::vector<std::string>& uuids) {
   return position_among(uuids, visible_now());
 }
 
+std::string given_gpu() {
+  const std::string visible = visible_now().value_or("");
+  const std::string first = visible.substr(0, visible.find(','));
+  return first.empty() ? "0" : first;
+}
+
 void use_given_gpu() {
   const char* resource = std::getenv(given_variable);
   if (resource == nullptr) return;

@@ -27,6 +27,9 @@ size_t position_among(const std::vector<std::string>& uuids,
 /// The same for this process.
 size_t position_of_given_gpu(const std::vector<std::string>& uuids);
 
+/// The first device that CUDA_VISIBLE_DEVICES names, as it stands there, or "0".
+std::string given_gpu();
+
 /// Restricts this process and those it starts to the GPU that CTest gave to this test, if it gave
 /// one. Before the first call of CUDA. @throws std::runtime_error as visible_devices()
 void use_given_gpu();

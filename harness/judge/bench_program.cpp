@@ -14,6 +14,7 @@
 #include "bench/lane_report.h"
 #include "bench/lanes.h"
 #include "device/gpu_choice.h"
+#include "device/gpu_turn.h"
 #include "judge/program.h"
 #include "result/verdict.h"
 #include "session/reference_runner.h"
@@ -131,8 +132,9 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   }
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");
+  const double waited = is_functional() ? 0 : wait_for_gpu(file.entry().build_dir);
   Lanes lanes(task, file.entry(), options, chosen, benchmarks);
-  lanes.phases().add("start", process_seconds());
+  lanes.phases().add("start", process_seconds() - waited);
   const auto rest = lanes.phases().in("other");
   try {
     lanes.measure();

@@ -13,6 +13,7 @@
 #include "acceptance/precision.h"
 #include "base/printable.h"
 #include "device/gpu_choice.h"
+#include "device/gpu_turn.h"
 #include "judge/program.h"
 #include "result/verdict.h"
 
@@ -225,6 +226,7 @@ int judge(int argc, char** argv, const Task& declared) {
                 result["verdict"].dump().c_str());
     return exit_skipped;
   }
+  if (!is_functional()) wait_for_gpu(judging.file.entry().build_dir);
   // The first runner sets CUDA up while this process does.
   judging.runner_for(plan(options.iterations, judging.full).front().schedule);
   judging.correctness.emplace(task, *judging.memory,

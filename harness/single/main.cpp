@@ -16,12 +16,13 @@
 #include <memory>
 #include <optional>
 
+#include "base/file_lock.h"
 #include "base/supervise.h"
 #include "build/module_code.h"
 #include "device/peaks_file.h"
 #include "result/candidate_entry.h"
 #include "single/compiler.h"
-#include "single/gpu_lock.h"
+#include "single/gpu_slots.h"
 
 namespace kb {
 namespace {

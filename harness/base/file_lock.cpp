@@ -1,5 +1,5 @@
-// flock(2) on files in the build folder, which every call for that preset sees.
-#include "single/gpu_lock.h"
+// flock(2): of one open file, whoever has it open.
+#include "base/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,17 +9,30 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "result/files.h"
-
 namespace kb {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// Descriptors are closed in their order: what a process holds on a device comes before this.
+int open_high(const fs::path& file) {
+  constexpr int high = 512;
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return fd;
+  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, high);
+  if (moved < 0) return fd;
+  close(fd);
+  return moved;
+}
+
+}  // namespace
 
 FileLock::FileLock(const std::vector<fs::path>& any_of, const std::function<void()>& wait) {
   for (;; wait()) {
     for (chosen_ = 0; chosen_ < any_of.size(); ++chosen_) {
       const fs::path& file = any_of[chosen_];
-      fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      fd_ = open_high(file);
       if (fd_ < 0) {
         throw std::runtime_error("cannot lock " + file.string() + ": " + std::strerror(errno) +
                                  "; the build folder must be writable");
@@ -33,16 +46,6 @@ FileLock::FileLock(const std::vector<fs::path>& any_of, const std::function<void
 
 FileLock::~FileLock() {
   if (fd_ >= 0) close(fd_);
-}
-
-GpuSlots gpu_slots(const fs::path& build_dir) {
-  GpuSlots slots;
-  const Json specification = read_json(build_dir / "gpus.json");
-  for (const Json& gpu : specification.at("local").at(0).at("gpus")) {
-    slots.ids.push_back(gpu.at("id"));
-    slots.files.push_back(build_dir / ("gpu_" + slots.ids.back() + ".lock"));
-  }
-  return slots;
 }
 
 }  // namespace kb
