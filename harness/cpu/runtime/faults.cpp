@@ -43,7 +43,8 @@ std::string describe_address(const Fault& fault, const Fiber& fiber, cudaError_t
     return "access through an invalid pointer or a vector access to a misaligned address";
   if (reinterpret_cast<std::uintptr_t>(fault.address) < 4096)
     return access + " through a null pointer";
-  const std::string memory = DeviceMemory::instance().describe(fault.address);
+  std::string memory = Worker::active()->shared().describe(fault.address);
+  if (memory.empty()) memory = DeviceMemory::instance().describe(fault.address);
   if (!memory.empty()) return access + " " + memory;
   std::ostringstream text;
   text << access << " of address " << fault.address << ", which is no memory of the device";

@@ -19,18 +19,43 @@ namespace {
 
 constexpr std::size_t red_zone = 64;
 constexpr std::size_t static_limit = 49152;
+constexpr std::size_t dynamic_alignment = 1024;
+constexpr std::size_t page = 4096;
 
 std::atomic<int> variables{0};
 
 }  // namespace
 
 SharedMemory::SharedMemory() {
-  void* arena = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* arena = mmap(nullptr, capacity, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (arena == MAP_FAILED) {
     std::perror("[kb-cpu] cannot map shared memory");
     std::abort();
   }
-  arena_ = high_water_ = static_cast<char*>(arena);
+  arena_ = opened_ = high_water_ = static_cast<char*>(arena);
+}
+
+void SharedMemory::open(const char* end) {
+  if (end <= opened_) return;
+  const std::size_t bytes = (end - opened_ + page - 1) / page * page;
+  if (mprotect(opened_, bytes, PROT_READ | PROT_WRITE) != 0) {
+    std::perror("[kb-cpu] cannot open shared memory");
+    std::abort();
+  }
+  opened_ += bytes;
+}
+
+// What the launch asks for stays open, since closing takes longer than a small block.
+void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
+#if !defined(KB_SANITIZE_THREAD)  // which gets fresh pages anyway
+  poison(arena_, high_water_ - arena_);
+  high_water_ = arena_;
+  const std::size_t asked = red_zone + dynamic_alignment + dynamic_bytes + red_zone;
+  char* const needed = arena_ + (asked + page - 1) / page * page;
+  if (opened_ <= needed) return;
+  mprotect(needed, opened_ - needed, PROT_NONE);
+  opened_ = needed;
+#endif
 }
 
 void SharedMemory::begin_block(std::size_t dynamic_bytes) {
@@ -45,18 +70,26 @@ void SharedMemory::begin_block(std::size_t dynamic_bytes) {
   poison(arena_, high_water_ - arena_);
   top_ = high_water_ = arena_;
   dynamic_bytes_ = dynamic_bytes;
-  dynamic_ = place(dynamic_bytes, 1024);
+  dynamic_ = place(dynamic_bytes, dynamic_alignment);
 }
 
 char* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
   const std::size_t at = top_ - arena_ + red_zone;  // the arena starts with a page
   char* address = arena_ + (at + alignment - 1) / alignment * alignment;
+  open(address + bytes + red_zone);
   unpoison(top_, address + bytes + red_zone - top_);
   fill_unwritten(top_, address + bytes + red_zone - top_);
   poison(top_, address - top_);
   poison(address + bytes, red_zone);
   top_ = high_water_ = address + bytes + red_zone;
   return address;
+}
+
+std::string SharedMemory::describe(const void* address) const {
+  const char* at = static_cast<const char*>(address);
+  if (at < arena_ || at >= arena_ + capacity) return "";
+  return "of shared memory " + std::to_string(at - top_) +
+         " bytes past the end of what the block has";
 }
 
 void* SharedMemory::address(SharedVariable& variable) {

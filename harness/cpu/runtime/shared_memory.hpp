@@ -4,22 +4,28 @@
 #include <cudacpu/core.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace kb::cpu {
 
 /// An arena in which each variable of the current block lies between red zones. All bytes are 0xFF
-/// when a block starts, so that an uninitialised float reads as NaN and an integer as -1.
+/// when a block starts, so that an uninitialised float reads as NaN and an integer as -1. Pages
+/// that no block of the launch has needed are closed: an access far behind the last variable
+/// faults.
 class SharedMemory {
  public:
   SharedMemory();
   SharedMemory(const SharedMemory&) = delete;  // the arena is one mapping for the process's life
 
+  void begin_launch(std::size_t dynamic_bytes);
   void begin_block(std::size_t dynamic_bytes);
   /// Looks at the red zones; faults the launch when one was written to.
   void end_block();
   void* address(SharedVariable& variable);
   void* dynamic() { return dynamic_; }
+  /// "of shared memory 40 bytes past ...", or "" if the address lies elsewhere.
+  std::string describe(const void* address) const;
 
   static constexpr std::size_t capacity = 1 << 20;
   static constexpr int unwritten = 0xFF;  ///< each byte
@@ -37,8 +43,10 @@ class SharedMemory {
     char* end;
   };
   char* place(std::size_t bytes, std::size_t alignment);
+  void open(const char* end);
 
   char* arena_ = nullptr;
+  char* opened_ = nullptr;  ///< end of the pages that are open
   char* top_ = nullptr;
   char* high_water_ = nullptr;
   char* dynamic_ = nullptr;

@@ -42,6 +42,15 @@ __global__ void small_dynamic(float* x) {
   x[threadIdx.x] = tile[n - 1 - (n - 1 - threadIdx.x)];
 }
 
+// Behind what the launch gave it, and behind the page that ends in.
+__global__ void far_behind_dynamic(float* x) {
+  extern __shared__ float tile[];
+  float* const second = tile + 64 * n;
+  second[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  x[threadIdx.x] = second[threadIdx.x];
+}
+
 __global__ void missing_barrier(float* x) {
   __shared__ float tile[n];
   tile[threadIdx.x] = threadIdx.x;
@@ -234,6 +243,11 @@ void run(const char* name) {
   }
   if (is("shared_overrun")) shared_overrun<n><<<1, n>>>(buffer);
   if (is("small_dynamic")) small_dynamic<<<1, n, 100 * sizeof(float)>>>(buffer);
+  if (is("far_behind_dynamic")) {
+    far_behind_dynamic<<<1, n, 65 * n * sizeof(float)>>>(buffer);
+    cudaDeviceSynchronize();
+    far_behind_dynamic<<<1, n, n * sizeof(float)>>>(buffer);
+  }
   if (is("missing_barrier")) missing_barrier<<<1, n>>>(buffer);
   if (is("missing_second_barrier")) missing_second_barrier<<<1, n>>>(buffer);
   if (is("in_place_scan")) in_place_scan<<<1, n>>>(buffer);
