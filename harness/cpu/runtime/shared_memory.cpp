@@ -35,27 +35,22 @@ SharedMemory::SharedMemory() {
   arena_ = opened_ = high_water_ = static_cast<char*>(arena);
 }
 
-void SharedMemory::open(const char* end) {
-  if (end <= opened_) return;
-  const std::size_t bytes = (end - opened_ + page - 1) / page * page;
-  if (mprotect(opened_, bytes, PROT_READ | PROT_WRITE) != 0) {
-    std::perror("[kb-cpu] cannot open shared memory");
+void SharedMemory::open_until(const char* end) {
+  char* const wanted = arena_ + (end - arena_ + page - 1) / page * page;
+  if (wanted == opened_) return;
+  const auto [from, to] = std::minmax(wanted, opened_);
+  const int access = wanted > opened_ ? PROT_READ | PROT_WRITE : PROT_NONE;
+  if (mprotect(from, to - from, access) != 0) {
+    std::perror("[kb-cpu] cannot protect shared memory");
     std::abort();
   }
-  opened_ += bytes;
+  opened_ = wanted;
 }
 
 // What the launch asks for stays open, since closing takes longer than a small block.
 void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
-#if !defined(KB_SANITIZE_THREAD)  // which gets fresh pages anyway
-  poison(arena_, high_water_ - arena_);
-  high_water_ = arena_;
-  const std::size_t asked = red_zone + dynamic_alignment + dynamic_bytes + red_zone;
-  char* const needed = arena_ + (asked + page - 1) / page * page;
-  if (opened_ <= needed) return;
-  mprotect(needed, opened_ - needed, PROT_NONE);
-  opened_ = needed;
-#endif
+  const char* const asked = arena_ + red_zone + dynamic_alignment + dynamic_bytes + red_zone;
+  if (opened_ > asked) open_until(asked);
 }
 
 void SharedMemory::begin_block(std::size_t dynamic_bytes) {
@@ -76,7 +71,7 @@ void SharedMemory::begin_block(std::size_t dynamic_bytes) {
 char* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
   const std::size_t at = top_ - arena_ + red_zone;  // the arena starts with a page
   char* address = arena_ + (at + alignment - 1) / alignment * alignment;
-  open(address + bytes + red_zone);
+  if (address + bytes + red_zone > opened_) open_until(address + bytes + red_zone);
   unpoison(top_, address + bytes + red_zone - top_);
   fill_unwritten(top_, address + bytes + red_zone - top_);
   poison(top_, address - top_);

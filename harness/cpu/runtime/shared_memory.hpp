@@ -18,6 +18,7 @@ class SharedMemory {
   SharedMemory();
   SharedMemory(const SharedMemory&) = delete;  // the arena is one mapping for the process's life
 
+  /// Closes what earlier launches needed and this one does not ask for.
   void begin_launch(std::size_t dynamic_bytes);
   void begin_block(std::size_t dynamic_bytes);
   /// Looks at the red zones; faults the launch when one was written to.
@@ -43,7 +44,7 @@ class SharedMemory {
     char* end;
   };
   char* place(std::size_t bytes, std::size_t alignment);
-  void open(const char* end);
+  void open_until(const char* end);  ///< pages up to there, and no others
 
   char* arena_ = nullptr;
   char* opened_ = nullptr;  ///< end of the pages that are open

@@ -42,7 +42,7 @@ __global__ void small_dynamic(float* x) {
   x[threadIdx.x] = tile[n - 1 - (n - 1 - threadIdx.x)];
 }
 
-// Behind what the launch gave it, and behind the page that ends in.
+// Behind what the second launch gave it, on a page that only the first one needed.
 __global__ void far_behind_dynamic(float* x) {
   extern __shared__ float tile[];
   float* const second = tile + 64 * n;
