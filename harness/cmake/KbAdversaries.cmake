@@ -50,7 +50,7 @@ function(kb_add_adversary kind file)
     --log ${PROJECT_BINARY_DIR}/adversaries.jsonl)
   set_tests_properties(${test} PROPERTIES LABELS "selftest;${kind}" TIMEOUT 300
     FIXTURES_REQUIRED "kb.env;kb.peaks" ENVIRONMENT "KB_CALL_TIMEOUT=3" RESOURCE_LOCK result.${name})
-  kb_use_gpu(${test})
+  kb_take_turns(${test})
 endfunction()
 
 # Lets an adversary include "shared/..." of their folder, which the launcher would refuse.

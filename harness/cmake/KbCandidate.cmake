@@ -141,7 +141,7 @@ function(kb_add_candidate_tests name task labels)
     list(APPEND environment "KB_REQUIRE_ISOLATION=${KB_REQUIRE_ISOLATION}")
   endif()
   set_tests_properties(${name}.correct ${name}.bench PROPERTIES ENVIRONMENT "${environment}")
-  kb_use_gpu(${name}.correct ${name}.bench)
+  kb_take_turns(${name}.correct ${name}.bench)
   set(steps build correct bench)
   if(KB_PROFILE STREQUAL ncu)
     list(APPEND steps profile)
@@ -157,14 +157,24 @@ function(kb_add_candidate_tests name task labels)
   endforeach()
 endfunction()
 
-# Tests that hold a GPU, each alone: a candidate may fill its memory. From CMake 3.28 on, kb.env generates
-# the list of GPUs; before, there is one lock.
+# Tests that need a GPU for themselves.
 function(kb_use_gpu)
+  kb_take_slots(2 ${ARGN})
+endfunction()
+
+# Judges. Each has its GPU alone, too: a candidate may fill its memory. But they wait for one another by themselves
+# (harness/device/gpu_turn.h), so that the next one's program loads while one has the GPU.
+function(kb_take_turns)
+  kb_take_slots(1 ${ARGN})
+endfunction()
+
+# From CMake 3.28 on, kb.env generates the list of GPUs, each with two slots; before, there is one lock.
+function(kb_take_slots slots)
   if(NOT KB_BACKEND STREQUAL cuda)
     return()
   endif()
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
-    set_tests_properties(${ARGN} PROPERTIES RESOURCE_GROUPS gpus:1)
+    set_tests_properties(${ARGN} PROPERTIES RESOURCE_GROUPS gpus:${slots})
     # CTest refuses the whole run if one such test does not ask for the list of GPUs.
     set_property(TEST ${ARGN} APPEND PROPERTY FIXTURES_REQUIRED kb.env)
   else()

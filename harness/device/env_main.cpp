@@ -52,13 +52,15 @@ std::string isolation(const std::filesystem::path& build_dir) {
   return std::string(text, std::strcspn(text, "\n"));
 }
 
-// CTest's resource specification. Without a GPU one made-up slot lets the tests start, and skip.
+// CTest's resource specification. A judge takes one of a GPU's two slots: while one judge has the
+// GPU (device/gpu_turn.h), the next one's program loads. Without a GPU a made-up one lets the tests
+// start, and skip.
 Json resource_spec(const std::vector<Json>& gpus) {
   std::vector<std::string> uuids;
   for (const Json& gpu : gpus) uuids.push_back(gpu.at("uuid"));
   if (uuids.empty()) uuids.push_back("none");
   Json list = Json::array();
-  for (const std::string& id : resource_ids(uuids)) list.push_back({{"id", id}, {"slots", 1}});
+  for (const std::string& id : resource_ids(uuids)) list.push_back({{"id", id}, {"slots", 2}});
   return {{"version", {{"major", 1}, {"minor", 0}}},
           {"local", Json::array({Json{{"gpus", list}}})}};
 }

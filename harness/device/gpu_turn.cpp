@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -14,12 +13,10 @@
 
 namespace kb {
 
-double wait_for_gpu(const std::filesystem::path& build_dir) {
-  using Clock = std::chrono::steady_clock;
+void wait_for_gpu(const std::filesystem::path& build_dir) {
   constexpr useconds_t between_tries_us = 5000;
   std::string gpu = given_gpu();
   std::replace(gpu.begin(), gpu.end(), '/', '_');  // of a MIG slice
-  const auto start = Clock::now();
   bool told = false;
   const auto wait = [&] {
     if (!told) std::fprintf(stderr, "waiting for GPU %s, which another judge has\n", gpu.c_str());
@@ -29,7 +26,6 @@ double wait_for_gpu(const std::filesystem::path& build_dir) {
   // Never given back: what this process holds on the device ends with it, too.
   [[maybe_unused]] static const auto* const turn =
       new FileLock({build_dir / ("turn_" + gpu + ".lock")}, wait);
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace kb

@@ -6,10 +6,9 @@
 namespace kb {
 
 /// Waits until no other judge of this build folder has the GPU that this process was given; then it
-/// is this one's until it ends. CTest gives a GPU to one test at a time anyway; two calls of it,
-/// one that leaves out its fixtures, or a program started by hand know nothing of one another.
-/// @return the seconds it took
+/// is this one's until it ends. CTest gives each GPU to two judges, so that the next one's program
+/// loads meanwhile; those of other calls of CTest and those started by hand wait here, too.
 /// @throws std::runtime_error if the build folder is not writable
-double wait_for_gpu(const std::filesystem::path& build_dir);
+void wait_for_gpu(const std::filesystem::path& build_dir);
 
 }  // namespace kb

@@ -132,9 +132,12 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   }
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");
-  const double waited = is_functional() ? 0 : wait_for_gpu(file.entry().build_dir);
+  const double loaded = process_seconds();
+  if (!is_functional()) wait_for_gpu(file.entry().build_dir);
+  const double turn = process_seconds();
   Lanes lanes(task, file.entry(), options, chosen, benchmarks);
-  lanes.phases().add("start", process_seconds() - waited);
+  lanes.phases().add("load", loaded);
+  lanes.phases().add("start", process_seconds() - turn);
   const auto rest = lanes.phases().in("other");
   try {
     lanes.measure();

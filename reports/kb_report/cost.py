@@ -12,20 +12,38 @@ from kb_report.columns import Column
 from kb_report.stats import percentile_90
 
 _ARMS = ("reference", "candidate")
-_PHASES = ("start", "inputs", "expected", "oracle", "recording", "waking", "checks", "end", "other")
+# While the program loads, another judge may have the GPU.
+_WITHOUT_GPU = "load"
+_PHASES = (
+    _WITHOUT_GPU,
+    "start",
+    "inputs",
+    "expected",
+    "oracle",
+    "recording",
+    "waking",
+    "checks",
+    "end",
+    "other",
+)
+
+
+def held_seconds(phases: dict[str, float]) -> float:
+    """Seconds for which a bench had its GPU, given its `wall_seconds`."""
+    return math.fsum(seconds for phase, seconds in phases.items() if phase != _WITHOUT_GPU)
 
 
 def of_phases(benches: Iterable[dict[str, float]]) -> list[dict[str, Any]]:
     """Rows of median, 90th percentile and sum in seconds, given `wall_seconds` of each bench.
 
-    Timed units are those of reference and candidate, protocol is everything else; the rows that
-    follow are its phases.
+    Timed units are those of reference and candidate, protocol is everything else that holds the
+    GPU; the rows that follow are phases.
     """
     found = list(benches)
     if not found:
         return []
     arms = [sum(bench.get(arm, 0.0) for arm in _ARMS) for bench in found]
-    protocol = [sum(b.values()) - own for b, own in zip(found, arms, strict=True)]
+    protocol = [held_seconds(b) - own for b, own in zip(found, arms, strict=True)]
     rows = [_row("bench: timed units", arms), _row("bench: protocol", protocol)]
     for phase in _PHASES:
         if any(phase in bench for bench in found):

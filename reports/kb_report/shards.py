@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_report import load, merge, pending, write
+from kb_report import cost, load, merge, pending, write
 from kb_report.model import ReportError, Suite
 
 # What a kernel takes where no result file says it: a little more than the median on an H200.
@@ -82,7 +82,9 @@ class Seconds:
         try:
             sets = (result["correctness"] or {}).get("sets") or []
             walls = (result["timing"] or {}).get("wall_seconds") or {}
-            seconds = math.fsum([s.get("seconds") or 0.0 for s in sets] + list(walls.values()))
+            seconds = math.fsum(
+                [s.get("seconds") or 0.0 for s in sets] + [cost.held_seconds(walls)]
+            )
             task = (result["level"], result["task"])
         except (AttributeError, KeyError, TypeError):
             return

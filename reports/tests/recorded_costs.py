@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from kb_report import shards
+from kb_report import cost, shards
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HARDWARE = ROOT / "reports/hardware"
@@ -83,8 +83,8 @@ def correct_seconds(result: dict[str, Any]) -> float:
 
 
 def bench_seconds(result: dict[str, Any]) -> float:
-    """Seconds of all phases of timing; 0 without times."""
-    return math.fsum(((result.get("timing") or {}).get("wall_seconds") or {}).values())
+    """Seconds for which timing held a GPU; 0 without times."""
+    return cost.held_seconds((result.get("timing") or {}).get("wall_seconds") or {})
 
 
 def read() -> Records:
@@ -97,12 +97,12 @@ def read() -> Records:
     for result in sorted(shipped, key=lambda r: r["time"]):
         if result["timing"]:
             timed[result["level"], result["task"]] = result
-        cost = records.costs[result["level"], result["task"]]
-        cost.correct = correct_seconds(result) or cost.correct
-        cost.bench = bench_seconds(result) or cost.bench
-        cost.compile = result["build"]["cpu_seconds"]
-        cost.object_bytes = result["build"]["object_bytes"]
-        cost.result_bytes = len(json.dumps(result))
+        of_task = records.costs[result["level"], result["task"]]
+        of_task.correct = correct_seconds(result) or of_task.correct
+        of_task.bench = bench_seconds(result) or of_task.bench
+        of_task.compile = result["build"]["cpu_seconds"]
+        of_task.object_bytes = result["build"]["object_bytes"]
+        of_task.result_bytes = len(json.dumps(result))
     for result in timed.values():
         records.estimates.add(result)  # as tools/fleet --seconds does
     times = [datetime.fromisoformat(r["time"]) for r in results]
@@ -128,7 +128,7 @@ def _spread() -> float:
         for line in f:
             row = json.loads(line)
             logs[row["candidate"], row["gpu"]].append(
-                math.log(math.fsum(row["wall_seconds"].values()))
+                math.log(cost.held_seconds(row["wall_seconds"]))
             )
     variances = [statistics.variance(v) for v in logs.values() if len(v) > 1]
     return math.sqrt(statistics.mean(variances))

@@ -1,4 +1,4 @@
-"""Several GPUs of one machine, made up: CTest gives each to one test at a time, and uses all."""
+"""Several GPUs of one machine, made up: CTest gives each to two judges at a time, and uses all."""
 
 import json
 import os
@@ -33,11 +33,11 @@ endforeach()
 file(WRITE {build}/cmake_version.txt ${{generated}})
 """
 
-# Holds its GPU until it ends, and meets a test on the other GPU before it does anything.
+# Holds a slot of its GPU until it ends, and meets a test on the other GPU before it does anything.
 HOLDER = """#!/bin/sh
 gpu=$CTEST_RESOURCE_GROUP_0_GPUS
-exec 9>"{seen}/lock.$gpu"
-flock -n 9 || {{ echo "two tests at once on $gpu"; exit 1; }}
+exec 8>"{seen}/lock.$gpu" 9>"{seen}/other_lock.$gpu"
+flock -n 8 || flock -n 9 || {{ echo "three tests at once on $gpu"; exit 1; }}
 echo "$gpu" >>"{seen}/{program}"
 : >"{seen}/on.$gpu"
 for _ in $(seq 600); do
@@ -50,7 +50,7 @@ exit 1
 
 
 @pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="judges on the CPU")
-def test_each_gpu_has_one_kernel_at_a_time(build: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_each_gpu_has_two_judges_at_a_time(build: pathlib.Path, tmp_path: pathlib.Path) -> None:
     seen, stand_ins, source = (tmp_path / name for name in ("seen", "stand-ins", "source"))
     for folder in (seen, stand_ins, source):
         folder.mkdir()
@@ -60,7 +60,7 @@ def test_each_gpu_has_one_kernel_at_a_time(build: pathlib.Path, tmp_path: pathli
         real = build / "bin" / program
         file.write_text(HOLDER.format(seen=seen, program=program, real=real, gpus=len(GPUS)))
         file.chmod(0o755)
-    spec = {"gpus": [{"id": gpu, "slots": 1} for gpu in GPUS]}
+    spec = {"gpus": [{"id": gpu, "slots": 2} for gpu in GPUS]}
     spec = {"version": {"major": 1, "minor": 0}, "local": [spec]}
     (build / "made_up.json").write_text(json.dumps(spec))
     project = PROJECT.format(source=SOURCE_DIR, build=build, tasks=" ".join(TASKS))

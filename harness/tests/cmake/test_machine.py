@@ -163,4 +163,4 @@ def test_a_build_for_this_gpu(build: pathlib.Path) -> None:
     env = json.loads((build / "env.json").read_text())
     assert env["gpus"] == [env["gpu"]]
     spec = json.loads((build / "gpus.json").read_text())
-    assert spec["local"] == [{"gpus": [{"id": "0", "slots": 1}]}]
+    assert spec["local"] == [{"gpus": [{"id": "0", "slots": 2}]}]

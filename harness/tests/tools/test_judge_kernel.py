@@ -116,7 +116,9 @@ def test_times_that_count_for_nothing_are_one_block_of_two_calls(checkout: Check
     timing = json.loads(done.stdout)["timing"]
     lanes = timing["lanes"].values()
     assert timing["functional"] and set(timing["lanes"]) == {"eager", "graph"}
-    assert {(lane["blocks"], lane["pairs"], lane["calls_per_unit"]) for lane in lanes} == {(1, 1, 2)}
+    assert {(lane["blocks"], lane["pairs"], lane["calls_per_unit"]) for lane in lanes} == {
+        (1, 1, 2)
+    }
 
 
 def test_times_can_be_left_out(checkout: Checkout) -> None:
