@@ -119,7 +119,11 @@ void Expectation::allow_for_rounding(const Task& task, const SizeBytes& sizes, a
     }
     const std::vector<at::Tensor> outputs = task.reference(sizes, rounded);
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      rounding_[i] = wider(rounding_[i], tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i)));
+      const Tolerance cost = tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i));
+      rounding_[i] = wider(rounding_[i], cost);
+      if (at::isFloatingType(outputs_[i].dtype) && !(cost.relative < everything)) {
+        rounding_decides_ = true;
+      }
     }
   }
 }
@@ -142,6 +146,7 @@ Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& g
 }
 
 bool Expectation::library_holds() const {
+  if (rounding_decides_) return false;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const at::Tensor& y = library_[i];
     if (at::isFloatingType(y.scalar_type()) &&

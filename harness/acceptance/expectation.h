@@ -51,7 +51,7 @@ class Expectation {
   Comparison compare_with_rounding(size_t output, const at::Tensor& got, const Task& task,
                                    const SizeBytes& sizes, at::Generator& rng);
   /// Whether the library's outputs say anything: finite, right by the rule, and not mostly rounding
-  /// error.
+  /// error, neither its own nor, after allow_for_rounding(), that of the inputs.
   bool library_holds() const;
 
   /// Compares an output: by the value at its position where it names one, else by tolerance.
@@ -64,6 +64,7 @@ class Expectation {
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;
   std::vector<Tolerance> rounding_;  ///< per output, where rounding operands is allowed; else empty
+  bool rounding_decides_ = false;    ///< allow_for_rounding() would allow what says nothing
   bool short_of_memory_;
 };
 
