@@ -28,7 +28,8 @@ struct Options {
   std::string show;
   size_t sample = 0, tasks_of_sample = 0;
   uint64_t seed = 1;
-  int jobs = 1, kernels_per_block = 0;
+  int jobs = 1;
+  size_t kernels_per_block = 0;
   double least_score = 100;
   bool list = false, all_lines = false;
 };
@@ -80,7 +81,7 @@ Kernels read_kernels(const fs::path& project, const Options& options) {
   return kernels;
 }
 
-std::vector<Mutant> chosen(const Kernels& kernels, const std::vector<Equivalent>& equivalents,
+std::vector<Change> chosen(const Kernels& kernels, const std::vector<Equivalent>& equivalents,
                            const Options& options) {
   std::vector<Mutant> all;
   for (const auto& of : kernels.mutants) all.insert(all.end(), of.begin(), of.end());
@@ -90,10 +91,8 @@ std::vector<Mutant> chosen(const Kernels& kernels, const std::vector<Equivalent>
       return entry && !entry->judged;
     });
   }
-  if (options.kernels_per_block > 0) {
-    all = once_per_block(all, options.kernels_per_block, options.seed);
-  }
-  return options.sample > 0 ? sample(all, options.sample, options.seed) : all;
+  const std::vector<Change> changes = by_change(all, options.kernels_per_block, options.seed);
+  return options.sample > 0 ? sample(changes, options.sample, options.seed) : changes;
 }
 
 void print_trial(const Trial& t) {
@@ -106,7 +105,14 @@ void print_trial(const Trial& t) {
   std::fflush(stdout);
 }
 
-std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Mutant>& mutants,
+// A change that one kernel shows to be wrong is refused, whatever others say.
+int weight(Fate fate) {
+  constexpr Fate by_weight[] = {Fate::invalid, Fate::equivalent, Fate::unreached, Fate::survived,
+                                Fate::killed};
+  return static_cast<int>(std::find(std::begin(by_weight), std::end(by_weight), fate) - by_weight);
+}
+
+std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Change>& changes,
                              const std::vector<Equivalent>& equivalents, const Options& options) {
   fs::create_directories(options.out);
   Verdicts verdicts(options.out / "verdicts.jsonl");
@@ -117,10 +123,16 @@ std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Mutant>& 
   in_parallel(originals.size(), options.jobs, [&](size_t i) {
     originals[i] = judge.original(kernels.names[i], kernels.sources[i]);
   });
-  std::vector<Trial> trials(mutants.size());
+  std::vector<Trial> trials(changes.size());
   std::mutex mutex;
-  in_parallel(mutants.size(), options.jobs, [&](size_t i) {
-    trials[i] = judge.trial(originals[places.at(mutants[i].task)], mutants[i], equivalents);
+  in_parallel(changes.size(), options.jobs, [&](size_t i) {
+    for (const Mutant& m : changes[i]) {
+      const Trial trial = judge.trial(originals[places.at(m.task)], m, equivalents);
+      if (&m == &changes[i].front() || weight(trial.fate) > weight(trials[i].fate)) {
+        trials[i] = trial;
+      }
+      if (trial.fate == Fate::killed) break;
+    }
     const std::lock_guard lock(mutex);
     print_trial(trials[i]);
   });
@@ -144,16 +156,18 @@ int run(const Options& options) {
   const auto equivalents = read_equivalents(project / "harness/mutate/equivalents.json");
   const Kernels kernels = read_kernels(project, options);
   if (!options.show.empty()) return show(kernels, options.show);
-  const std::vector<Mutant> mutants = chosen(kernels, equivalents, options);
+  const std::vector<Change> changes = chosen(kernels, equivalents, options);
   if (options.list) {
-    for (const Mutant& m : mutants) {
-      std::printf("%s %s %s %s:%d\n  %s\n  %s\n", m.id.c_str(), m.task.c_str(), m.mistake.c_str(),
-                  m.file.c_str(), m.line, m.before.c_str(), m.after.c_str());
+    for (const Change& change : changes) {
+      for (const Mutant& m : change) {
+        std::printf("%s %s %s %s:%d\n  %s\n  %s\n", m.id.c_str(), m.task.c_str(), m.mistake.c_str(),
+                    m.file.c_str(), m.line, m.before.c_str(), m.after.c_str());
+      }
     }
-    std::printf("%zu mutants\n", mutants.size());
+    std::printf("%zu changes\n", changes.size());
     return 0;
   }
-  const std::vector<Trial> trials = judge_all(kernels, mutants, equivalents, options);
+  const std::vector<Trial> trials = judge_all(kernels, changes, equivalents, options);
   write_report(options.out, trials);
   Score score;
   for (const Trial& t : trials) score.add(t.fate);
@@ -182,7 +196,8 @@ int main(int argc, char** argv) {
   app.add_option("--tasks", options.tasks_of_sample, "of so many tasks only, by the seed");
   app.add_option("--seed", options.seed, "of the sample");
   app.add_option("--kernels-per-block", options.kernels_per_block,
-                 "try a mutant of a shared block in so many kernels only; 0: in all");
+                 "try a change of a block in so many kernels, until one of them shows that it is "
+                 "wrong; 0: in all");
   app.add_option("-j,--jobs", options.jobs, "how many to judge side by side")
       ->check(CLI::PositiveNumber);
   app.add_option("--least-score", options.least_score, "per cent that must be refused");

@@ -13,8 +13,6 @@ std::string rank(const std::string& what, uint64_t seed) {
   return sha256_hex(std::to_string(seed) + "\n" + what);
 }
 
-bool is_of_task(const Mutant& mutant) { return mutant.file.starts_with(mutant.task + "/"); }
-
 // Takes one of each group in turn: all first ones, all second ones, ...
 template <class T>
 std::vector<T> in_turn(const std::vector<std::vector<T>>& groups) {
@@ -32,14 +30,14 @@ std::vector<T> in_turn(const std::vector<std::vector<T>>& groups) {
 
 // The groups of equal keys, each ordered, and they among each other, by the seed.
 template <class Key>
-std::vector<std::vector<Mutant>> grouped(const std::vector<Mutant>& mutants, uint64_t seed,
+std::vector<std::vector<Change>> grouped(const std::vector<Change>& changes, uint64_t seed,
                                          Key key) {
-  std::map<std::string, std::vector<Mutant>> groups;
-  for (const Mutant& m : mutants) groups[rank(key(m), seed)].push_back(m);
-  std::vector<std::vector<Mutant>> result;
+  std::map<std::string, std::vector<Change>> groups;
+  for (const Change& c : changes) groups[rank(key(c.front()), seed)].push_back(c);
+  std::vector<std::vector<Change>> result;
   for (auto& [_, group] : groups) {
-    std::sort(group.begin(), group.end(), [&](const Mutant& a, const Mutant& b) {
-      return rank(a.id, seed) < rank(b.id, seed);
+    std::sort(group.begin(), group.end(), [&](const Change& a, const Change& b) {
+      return rank(a.front().id, seed) < rank(b.front().id, seed);
     });
     result.push_back(std::move(group));
   }
@@ -48,35 +46,31 @@ std::vector<std::vector<Mutant>> grouped(const std::vector<Mutant>& mutants, uin
 
 }  // namespace
 
-std::vector<Mutant> once_per_block(const std::vector<Mutant>& mutants, int kernels, uint64_t seed) {
-  std::map<std::string, std::vector<std::string>> takers;  // by the mutation: ranks of its tasks
-  const auto mutation = [](const Mutant& m) {
-    return m.file + "\n" + m.mistake + "\n" + m.before + "\n" + m.after;
-  };
-  const auto place = [&](const Mutant& m) { return rank(m.task + mutation(m), seed); };
-  for (const Mutant& m : mutants) takers[mutation(m)].push_back(place(m));
-  for (auto& [_, ranks] : takers) {
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    ranks.resize(std::min(ranks.size(), static_cast<size_t>(kernels)));
-  }
-  std::vector<Mutant> result;
+std::vector<Change> by_change(const std::vector<Mutant>& mutants, size_t kernels, uint64_t seed) {
+  std::map<std::string, Change> changes;
   for (const Mutant& m : mutants) {
-    const auto& ranks = takers.at(mutation(m));
-    if (is_of_task(m) || std::binary_search(ranks.begin(), ranks.end(), place(m))) {
-      result.push_back(m);
-    }
+    changes[m.file + ":" + std::to_string(m.line) + "\n" + m.mistake + "\n" + m.before + "\n" +
+            m.after]
+        .push_back(m);
+  }
+  std::vector<Change> result;
+  for (auto& [_, change] : changes) {
+    std::sort(change.begin(), change.end(), [&](const Mutant& a, const Mutant& b) {
+      return rank(a.id, seed) < rank(b.id, seed);
+    });
+    if (kernels > 0 && change.size() > kernels) change.resize(kernels);
+    result.push_back(std::move(change));
   }
   return result;
 }
 
-std::vector<Mutant> sample(const std::vector<Mutant>& mutants, size_t count, uint64_t seed) {
-  std::vector<std::vector<Mutant>> tasks;
-  for (const auto& of_task : grouped(mutants, seed, [](const Mutant& m) { return m.task; })) {
+std::vector<Change> sample(const std::vector<Change>& changes, size_t count, uint64_t seed) {
+  std::vector<std::vector<Change>> tasks;
+  for (const auto& of_task : grouped(changes, seed, [](const Mutant& m) { return m.task; })) {
     tasks.push_back(
         in_turn(grouped(of_task, seed, [](const Mutant& m) { return m.task + m.mistake; })));
   }
-  std::vector<Mutant> chosen = in_turn(tasks);
+  std::vector<Change> chosen = in_turn(tasks);
   if (chosen.size() > count) chosen.resize(count);
   return chosen;
 }

@@ -8,12 +8,15 @@
 
 namespace kb {
 
-/// Of the mutants of a block, which many kernels share, those of `kernels` kernels; all of a
-/// kernel's own. Which kernels depends on the seed alone.
-std::vector<Mutant> once_per_block(const std::vector<Mutant>& mutants, int kernels, uint64_t seed);
+/// The same change in each kernel that has the line; never empty.
+using Change = std::vector<Mutant>;
 
-/// `count` mutants, spread over tasks and, within each, over operators as evenly as can be; all of
-/// them if there are fewer. The same for the same seed.
-std::vector<Mutant> sample(const std::vector<Mutant>& mutants, size_t count, uint64_t seed);
+/// The mutants by change: of a block, which many kernels share, those of up to `kernels` kernels,
+/// of all if that is 0. Which kernels, and in which order, depends on the seed alone.
+std::vector<Change> by_change(const std::vector<Mutant>& mutants, size_t kernels, uint64_t seed);
+
+/// `count` changes, spread over the tasks of their first mutants and, within each, over operators
+/// as evenly as can be; all of them if there are fewer. The same for the same seed.
+std::vector<Change> sample(const std::vector<Change>& changes, size_t count, uint64_t seed);
 
 }  // namespace kb

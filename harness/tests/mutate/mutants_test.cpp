@@ -167,28 +167,39 @@ TEST(Equivalents, OfTheProjectNameLinesThatAreThere) {
   }
 }
 
-TEST(Selection, TriesSharedLinesInFewKernels) {
+TEST(Selection, TriesAChangeOfABlockInFewKernels) {
   std::vector<Mutant> all;
   for (const char* task : {"level1/1", "level1/2", "level1/3"}) {
     all.push_back(mutant(std::string(task) + "b", task, "tail", "block.cuh"));
     all.push_back(mutant(std::string(task) + "o", task, "tail", std::string(task) + "/k.cu"));
   }
-  const auto chosen = once_per_block(all, 1, 7);
-  EXPECT_EQ(chosen.size(), 4u);
-  const auto again = once_per_block(all, 1, 7);
-  for (size_t i = 0; i < chosen.size(); ++i) EXPECT_EQ(chosen[i].id, again[i].id);
-  EXPECT_EQ(once_per_block(all, 2, 7).size(), 5u);
+  const auto kernels = [&](size_t most, uint64_t seed) {
+    std::vector<std::string> of_block;
+    const auto changes = by_change(all, most, seed);
+    EXPECT_EQ(changes.size(), 4u);
+    for (const Change& change : changes) {
+      if (change.front().file != "block.cuh") EXPECT_EQ(change.size(), 1u);
+      if (change.front().file != "block.cuh") continue;
+      for (const Mutant& m : change) of_block.push_back(m.id);
+    }
+    return of_block;
+  };
+  EXPECT_EQ(kernels(1, 7).size(), 1u);
+  EXPECT_EQ(kernels(2, 7).size(), 2u);
+  EXPECT_EQ(kernels(0, 7).size(), 3u);
+  EXPECT_EQ(kernels(2, 7), kernels(2, 7));
+  EXPECT_EQ(kernels(2, 7).front(), kernels(1, 7).front());
 }
 
 TEST(Selection, SpreadsASampleOverTasksAndOperators) {
-  std::vector<Mutant> all;
+  std::vector<Change> all;
   for (const char* task : {"level1/1", "level1/2"}) {
     for (int i = 0; i < 50; ++i) {
-      all.push_back(mutant(task + std::to_string(i), task, i < 45 ? "tail" : "bias", "f"));
+      all.push_back({mutant(task + std::to_string(i), task, i < 45 ? "tail" : "bias", "f")});
     }
   }
   std::map<std::string, int> counts;
-  for (const Mutant& m : sample(all, 8, 1)) ++counts[m.task + m.mistake];
+  for (const Change& c : sample(all, 8, 1)) ++counts[c.front().task + c.front().mistake];
   EXPECT_EQ(
       counts,
       (std::map<std::string, int>{
