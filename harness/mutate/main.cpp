@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <random>
 
@@ -105,11 +106,20 @@ void print_trial(const Trial& t) {
   std::fflush(stdout);
 }
 
-// A change that one kernel shows to be wrong is refused, whatever others say.
 int weight(Fate fate) {
   constexpr Fate by_weight[] = {Fate::invalid, Fate::equivalent, Fate::unreached, Fate::survived,
                                 Fate::killed};
   return static_cast<int>(std::find(std::begin(by_weight), std::end(by_weight), fate) - by_weight);
+}
+
+// A change that one kernel shows to be wrong is refused, whatever others say.
+Trial judge_change(const Change& change, const std::function<Trial(const Mutant&)>& judge) {
+  Trial found = judge(change.front());
+  for (size_t i = 1; i < change.size() && found.fate != Fate::killed; ++i) {
+    Trial trial = judge(change[i]);
+    if (weight(trial.fate) > weight(found.fate)) found = std::move(trial);
+  }
+  return found;
 }
 
 std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Change>& changes,
@@ -126,13 +136,9 @@ std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Change>& 
   std::vector<Trial> trials(changes.size());
   std::mutex mutex;
   in_parallel(changes.size(), options.jobs, [&](size_t i) {
-    for (const Mutant& m : changes[i]) {
-      const Trial trial = judge.trial(originals[places.at(m.task)], m, equivalents);
-      if (&m == &changes[i].front() || weight(trial.fate) > weight(trials[i].fate)) {
-        trials[i] = trial;
-      }
-      if (trial.fate == Fate::killed) break;
-    }
+    trials[i] = judge_change(changes[i], [&](const Mutant& m) {
+      return judge.trial(originals[places.at(m.task)], m, equivalents);
+    });
     const std::lock_guard lock(mutex);
     print_trial(trials[i]);
   });

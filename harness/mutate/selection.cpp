@@ -13,6 +13,11 @@ std::string rank(const std::string& what, uint64_t seed) {
   return sha256_hex(std::to_string(seed) + "\n" + what);
 }
 
+// Orders mutants by the seed.
+auto by_rank(uint64_t seed) {
+  return [seed](const Mutant& a, const Mutant& b) { return rank(a.id, seed) < rank(b.id, seed); };
+}
+
 // Takes one of each group in turn: all first ones, all second ones, ...
 template <class T>
 std::vector<T> in_turn(const std::vector<std::vector<T>>& groups) {
@@ -37,7 +42,7 @@ std::vector<std::vector<Change>> grouped(const std::vector<Change>& changes, uin
   std::vector<std::vector<Change>> result;
   for (auto& [_, group] : groups) {
     std::sort(group.begin(), group.end(), [&](const Change& a, const Change& b) {
-      return rank(a.front().id, seed) < rank(b.front().id, seed);
+      return by_rank(seed)(a.front(), b.front());
     });
     result.push_back(std::move(group));
   }
@@ -55,9 +60,7 @@ std::vector<Change> by_change(const std::vector<Mutant>& mutants, size_t kernels
   }
   std::vector<Change> result;
   for (auto& [_, change] : changes) {
-    std::sort(change.begin(), change.end(), [&](const Mutant& a, const Mutant& b) {
-      return rank(a.id, seed) < rank(b.id, seed);
-    });
+    std::sort(change.begin(), change.end(), by_rank(seed));
     if (kernels > 0 && change.size() > kernels) change.resize(kernels);
     result.push_back(std::move(change));
   }

@@ -82,9 +82,8 @@ class Seconds:
         try:
             sets = (result["correctness"] or {}).get("sets") or []
             walls = (result["timing"] or {}).get("wall_seconds") or {}
-            seconds = math.fsum(
-                [s.get("seconds") or 0.0 for s in sets] + [cost.held_seconds(walls)]
-            )
+            checks = math.fsum(s.get("seconds") or 0.0 for s in sets)
+            seconds = checks + cost.held_seconds(walls)
             task = (result["level"], result["task"])
         except (AttributeError, KeyError, TypeError):
             return

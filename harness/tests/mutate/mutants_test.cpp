@@ -178,8 +178,10 @@ TEST(Selection, TriesAChangeOfABlockInFewKernels) {
     const auto changes = by_change(all, most, seed);
     EXPECT_EQ(changes.size(), 4u);
     for (const Change& change : changes) {
-      if (change.front().file != "block.cuh") EXPECT_EQ(change.size(), 1u);
-      if (change.front().file != "block.cuh") continue;
+      if (change.front().file != "block.cuh") {
+        EXPECT_EQ(change.size(), 1u);
+        continue;
+      }
       for (const Mutant& m : change) of_block.push_back(m.id);
     }
     return of_block;
