@@ -132,7 +132,7 @@ Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& g
                                               const Task& task, const SizeBytes& sizes,
                                               at::Generator& rng) {
   constexpr double little = 64;
-  const Comparison first = compare(output, got);
+  Comparison first = compare(output, got);
   if (!first.worst || short_of_memory_ || !at::isFloatingType(got.scalar_type()) ||
       !(first.error < little * first.bound)) {
     return first;

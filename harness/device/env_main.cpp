@@ -58,9 +58,9 @@ std::string isolation(const std::filesystem::path& build_dir) {
 Json resource_spec(const std::vector<Json>& gpus) {
   std::vector<std::string> uuids;
   for (const Json& gpu : gpus) uuids.push_back(gpu.at("uuid"));
-  if (uuids.empty()) uuids.push_back("none");
+  if (uuids.empty()) uuids.emplace_back("none");
   Json list = Json::array();
-  for (const std::string& id : resource_ids(uuids)) list.push_back({{"id", id}, {"slots", 2}});
+  for (const std::string& id : resource_ids(uuids)) list.push_back(Json{{"id", id}, {"slots", 2}});
   return {{"version", {{"major", 1}, {"minor", 0}}},
           {"local", Json::array({Json{{"gpus", list}}})}};
 }

@@ -85,7 +85,7 @@ std::vector<std::string> take_benchmark_flags(std::vector<char*>& arguments) {
   std::vector<std::string> flags;
   std::erase_if(arguments, [&](const char* argument) {
     const bool taken = std::string_view(argument).starts_with("--benchmark_");
-    if (taken) flags.push_back(argument);
+    if (taken) flags.emplace_back(argument);
     return taken;
   });
   return flags;

@@ -56,6 +56,8 @@ void pools_of_all_kinds() {
       {5, PoolAxis::of(17, 4, 1, 1), PoolAxis::of(37, 4, 1, 1)},
       {2, PoolAxis::of(13, 2, 2), PoolAxis::of(12, 2, 2)},
       {1, PoolAxis::of(9, 5, 4, 2), PoolAxis::of(70, 3, 1, 1, 2)},
+      {2, PoolAxis::of(20, 5, 1, 2), PoolAxis::of(40, 11, 2, 3)},
+      {2, PoolAxis::of(20, 5, 2), PoolAxis::of(15, 2, 1)},
       {4, PoolAxis::of(11, 3, 2, 1, 3), PoolAxis::of(12, 3, 2, 1, 3), PoolAxis::of(10, 3, 2, 1, 3)},
       {6, PoolAxis::of(5, 3, 2, 1), PoolAxis::of(6, 3, 2, 1), {}, 3, 100},
       {1, PoolAxis::of(1, 1, 1), PoolAxis::of(1, 1, 1)},

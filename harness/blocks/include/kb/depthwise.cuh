@@ -7,22 +7,27 @@
 
 namespace kb {
 
+/// How blocks cover y, whose planes are one channel of one sample each.
+struct DepthwiseTiles {
+  unsigned planes, blocks_of_plane, planes_of_block;  ///< one of the last two is 1
+  unsigned threads_of_plane;                          ///< of a block
+  unsigned channels, multiplier;  ///< of y, and how many of them come from one of x
+};
+
 /// A thread computes `strip` neighbouring rows of one column of y. If `sliding`, which wants equal
 /// stride and dilation of rows, tap p of output row i meets the row of x that tap p + 1 of the
-/// output row before meets: a thread loads it once for all. A plane is one channel of one sample.
-/// @param blocks_of_plane, planes_of_block  one of them is 1
-/// @param threads_of_plane  of a block
+/// output row before meets: a thread loads it once for all.
 template <bool sliding, int strip, class T, class Epilogue, class Y>
-__global__ void convolve_depthwise(ConvShape<2> s, int64_t blocks_of_plane, int planes_of_block,
-                                   int threads_of_plane, const T* x, const T* weight,
-                                   Epilogue epilogue, Y* y) {
-  const int within = static_cast<int>(threadIdx.x) / threads_of_plane;  // of the block's planes
-  const int64_t plane = blockIdx.x / blocks_of_plane * planes_of_block + within;
-  if (within >= planes_of_block || plane >= s.batch * s.out_channels) return;
-  const int64_t sample = plane / s.out_channels, channel = plane % s.out_channels;
-  const int64_t item =
-      blockIdx.x % blocks_of_plane * threads_of_plane + threadIdx.x % threads_of_plane;
-  const auto width = static_cast<int>(s.out[1]), height = static_cast<int>(s.out[0]);
+__global__ void convolve_depthwise(ConvShape<2> s, DepthwiseTiles tiles, const T* x,
+                                   const T* weight, Epilogue epilogue, Y* y) {
+  const unsigned within = threadIdx.x / tiles.threads_of_plane;  // of the block's planes
+  const unsigned plane = blockIdx.x / tiles.blocks_of_plane * tiles.planes_of_block + within;
+  if (within >= tiles.planes_of_block || plane >= tiles.planes) return;
+  const unsigned sample = plane / tiles.channels, channel = plane % tiles.channels;
+  const unsigned item = blockIdx.x % tiles.blocks_of_plane * tiles.threads_of_plane +
+                        threadIdx.x % tiles.threads_of_plane;
+  const auto width = static_cast<unsigned>(s.out[1]);
+  const auto height = static_cast<int>(s.out[0]);
   const auto row0 = static_cast<int>(item / width * strip), column = static_cast<int>(item % width);
   if (row0 >= height) return;
   const auto rows = static_cast<int>(s.kernel[0]), columns = static_cast<int>(s.kernel[1]);
@@ -30,8 +35,8 @@ __global__ void convolve_depthwise(ConvShape<2> s, int64_t blocks_of_plane, int 
   const auto dilation = static_cast<int>(s.dilation[0]), stride = static_cast<int>(s.stride[0]);
   const auto first_row = static_cast<int>(row0 * s.stride[0] - s.padding[0]);
   const auto first_column = static_cast<int>(column * s.stride[1] - s.padding[1]);
-  x += (sample * s.in_channels + channel / (s.out_channels / s.in_channels)) * s.in.product();
-  weight += channel * rows * columns;
+  x += (sample * s.in_channels + channel / tiles.multiplier) * s.in.product();
+  weight += int64_t{channel} * rows * columns;
 
   float sums[strip] = {};
   for (int q = 0; q < columns; ++q) {
@@ -93,15 +98,19 @@ void launch_depthwise(cudaStream_t stream, const ConvShape<2>& s, const T* x, co
   const int64_t items = (s.out[0] + strip - 1) / strip * s.out[1];
   const int64_t planes = s.batch * s.out_channels;
   if (items <= 0 || planes <= 0) return;
-  const int threads_of_plane = items < threads ? static_cast<int>(items) : threads;
-  const int planes_of_block = threads / threads_of_plane;
-  const int64_t blocks_of_plane = (items + threads - 1) / threads;
-  const int64_t blocks = (planes + planes_of_block - 1) / planes_of_block * blocks_of_plane;
+  DepthwiseTiles tiles;
+  tiles.planes = static_cast<unsigned>(planes);
+  tiles.blocks_of_plane = static_cast<unsigned>((items + threads - 1) / threads);
+  tiles.threads_of_plane = items < threads ? static_cast<unsigned>(items) : threads;
+  tiles.planes_of_block = threads / tiles.threads_of_plane;
+  tiles.channels = static_cast<unsigned>(s.out_channels);
+  tiles.multiplier = static_cast<unsigned>(s.out_channels / s.in_channels);
+  const unsigned blocks =
+      (tiles.planes + tiles.planes_of_block - 1) / tiles.planes_of_block * tiles.blocks_of_plane;
   const auto kernel = s.stride[0] == s.dilation[0]
                           ? convolve_depthwise<true, strip, T, Epilogue, Y>
                           : convolve_depthwise<false, strip, T, Epilogue, Y>;
-  kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
-      s, blocks_of_plane, planes_of_block, threads_of_plane, x, weight, epilogue, y);
+  kernel<<<blocks, threads, 0, stream>>>(s, tiles, x, weight, epilogue, y);
 }
 
 }  // namespace kb

@@ -21,6 +21,11 @@ struct PoolAxis {
     return {static_cast<int>(in),     static_cast<int>(out),     static_cast<int>(kernel),
             static_cast<int>(stride), static_cast<int>(padding), static_cast<int>(dilation)};
   }
+  /// Where the window of an element of y starts; in padding it is outside of x.
+  __device__ int start(int to) const { return to * stride - padding; }
+  __device__ bool has(int at) const {
+    return static_cast<unsigned>(at) < static_cast<unsigned>(in);
+  }
 };
 
 /// Planes (or volumes, or rows) of x, each of which gives one of y.
@@ -51,46 +56,46 @@ struct MeanOfWindow {
   __device__ float finish(float v) const { return v / elements; }
 };
 
-/// The part of a window that is not padding.
-struct PoolTaps {
-  int first, count;  ///< the place of the first in x
-  __device__ PoolTaps(const PoolAxis& axis, int to) {
-    const int start = to * axis.stride - axis.padding, d = axis.dilation, room = axis.in - start;
-    const int skipped = start >= 0 ? 0 : d == 1 ? -start : (d - 1 - start) / d;
-    const int fitting = room <= 0 ? 0 : d == 1 ? room : (room + d - 1) / d;
-    const int end = fitting < axis.kernel ? fitting : axis.kernel;
-    first = start + skipped * d;
-    count = end > skipped ? end - skipped : 0;
-  }
+/// How blocks cover y: so many side by side, so many below one another, for `slices` planes of y.
+struct PoolTiles {
+  unsigned across, down, slices;
 };
 
-/// One thread per element of y; a block has some rows of neighbours, of several planes where they are
-/// small. Of a window that is K wide and has no padding at its sides, the loads of a row are under
-/// way together.
+/// One thread per element of y; a block has some rows of neighbours, of several planes where they
+/// are small. The loads of K columns, and for small K of as many rows, are under way together.
+/// Those of padding are left out one by one: windows at a border take no way of their own, for
+/// which their neighbours would wait.
 template <int K, class Op, class T>
-__global__ void pool(PoolShape s, Op op, const T* x, T* y) {
-  const unsigned across = (s.width.out + blockDim.x - 1) / blockDim.x;
-  const unsigned down = (s.height.out + blockDim.y - 1) / blockDim.y;
-  const unsigned strip = blockIdx.x / across, slice = strip / down * blockDim.z + threadIdx.z;
-  const int column = static_cast<int>(blockIdx.x % across * blockDim.x + threadIdx.x);
-  const int row = static_cast<int>(strip % down * blockDim.y + threadIdx.y);
-  if (row >= s.height.out || column >= s.width.out || slice >= s.planes * s.depth.out) return;
-  const PoolTaps z(s.depth, static_cast<int>(slice % s.depth.out)), r(s.height, row),
-      c(s.width, column);
-  const int64_t plane = slice / s.depth.out, line = s.width.in;
-  const int64_t next_row = line * s.height.dilation;
-  const int64_t next_slice = line * s.height.in * s.depth.dilation;
-  x += plane / s.channels * s.sample_stride + plane % s.channels * s.plane_stride() +
-       (int64_t{z.first} * s.height.in + r.first) * line + c.first;
+__global__ void pool(PoolShape s, PoolTiles tiles, Op op, const T* x, T* y) {
+  const unsigned strip = blockIdx.x / tiles.across;
+  const unsigned slice = strip / tiles.down * blockDim.z + threadIdx.z;
+  const auto column = static_cast<int>(blockIdx.x % tiles.across * blockDim.x + threadIdx.x);
+  const auto row = static_cast<int>(strip % tiles.down * blockDim.y + threadIdx.y);
+  if (row >= s.height.out || column >= s.width.out || slice >= tiles.slices) return;
+  const unsigned slices = s.depth.out, channels = s.channels, plane = slice / slices;
+  x += plane / channels * s.sample_stride + plane % channels * s.plane_stride();
+  const int first_slice = s.depth.start(static_cast<int>(slice % slices));
+  const int first_row = s.height.start(row), first_column = s.width.start(column);
+  constexpr int rows = K <= 4 ? K : 1;
   float value = Op::identity();
-  for (int o = 0; o < z.count; ++o, x += next_slice) {
-    const T* from = x;
-    for (int p = 0; p < r.count; ++p, from += next_row) {
-      if (c.count == K) {
+#pragma unroll 1
+  for (int o = 0; o < s.depth.kernel; ++o) {
+    const int from = first_slice + o * s.depth.dilation;
+    if (!s.depth.has(from)) continue;
+#pragma unroll 1
+    for (int p = 0; p < s.height.kernel; p += rows) {
+#pragma unroll 1
+      for (int q = 0; q < s.width.kernel; q += K) {
 #pragma unroll
-        for (int q = 0; q < K; ++q) value = op(value, element(from, q * s.width.dilation));
-      } else {
-        for (int q = 0; q < c.count; ++q) value = op(value, element(from, q * s.width.dilation));
+        for (int i = 0; i < rows * K; ++i) {
+          const int tap = p + i / K, across = q + i % K;
+          const int at = first_row + tap * s.height.dilation;
+          const int to = first_column + across * s.width.dilation;
+          const bool there = tap < s.height.kernel && across < s.width.kernel && s.height.has(at) &&
+                             s.width.has(to);
+          const int64_t line = int64_t{from} * s.height.in + at;
+          value = op(value, there ? element(x, line * s.width.in + to) : Op::identity());
+        }
       }
     }
   }
@@ -121,20 +126,20 @@ template <class Op, class T>
 void launch_pool(cudaStream_t stream, PoolShape s, Op op, const T* x, T* y) {
   if (s.planes <= 0 || s.depth.out <= 0 || s.height.out <= 0 || s.width.out <= 0) return;
   const dim3 block = pool_block(s);
-  const unsigned tiles =
-      (s.width.out + block.x - 1) / block.x * ((s.height.out + block.y - 1) / block.y);
-  const auto blocks =
-      static_cast<unsigned>((s.planes * s.depth.out + block.z - 1) / block.z * tiles);
+  const auto slices = static_cast<unsigned>(s.planes * s.depth.out);
+  const PoolTiles tiles = {(s.width.out + block.x - 1) / block.x,
+                           (s.height.out + block.y - 1) / block.y, slices};
+  const unsigned blocks = (slices + block.z - 1) / block.z * tiles.across * tiles.down;
   if (s.sample_stride == 0) s.sample_stride = s.channels * s.plane_stride();
   switch (s.width.kernel) {
     case 2:
-      return pool<2><<<blocks, block, 0, stream>>>(s, op, x, y);
+      return pool<2><<<blocks, block, 0, stream>>>(s, tiles, op, x, y);
     case 3:
-      return pool<3><<<blocks, block, 0, stream>>>(s, op, x, y);
+      return pool<3><<<blocks, block, 0, stream>>>(s, tiles, op, x, y);
     case 4:
-      return pool<4><<<blocks, block, 0, stream>>>(s, op, x, y);
+      return pool<4><<<blocks, block, 0, stream>>>(s, tiles, op, x, y);
     default:
-      return pool<8><<<blocks, block, 0, stream>>>(s, op, x, y);
+      return pool<8><<<blocks, block, 0, stream>>>(s, tiles, op, x, y);
   }
 }
 
