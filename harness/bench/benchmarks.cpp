@@ -192,6 +192,7 @@ void Benchmarks::print(const std::vector<const Chain*>& chains) const {
                  [&](const Run& run) { return single || run.run_type == Run::RT_Aggregate; });
   }
   benchmark::BenchmarkReporter::Context context;
+  context.name_field_width = 0;  // Google Benchmark 1.7 leaves it to chance
   for (const Run& row : rows) {
     context.name_field_width = std::max(context.name_field_width, row.benchmark_name().size());
   }

@@ -108,6 +108,17 @@ TEST_F(BenchmarksTest, ListsLanesOnlyIfItIsAskedTo) {
             "seed.level1.019_relu/eager\nseed.level1.019_relu/graph\n");
 }
 
+TEST_F(BenchmarksTest, TheTableIsAsWideAsItsNames) {
+  Benchmarks benchmarks = with({});
+  Chain eager = chain("eager", {.pilot_blocks = 1, .max_blocks = 1});
+  benchmarks.run(eager, [] { return Block{1, 1, 1, 1}; });
+  testing::internal::CaptureStdout();
+  benchmarks.print({&eager});
+  const std::string table = testing::internal::GetCapturedStdout();
+  EXPECT_NE(table.find("seed.level1.019_relu/eager"), std::string::npos);
+  EXPECT_LT(table.size(), 4000) << table.substr(0, 4000);
+}
+
 TEST_F(BenchmarksTest, TheFileOfAFlagIsWrittenToo) {
   const fs::path other = fs::path(testing::TempDir()) / "benchmarks_test_out.json";
   Benchmarks benchmarks = with({"--benchmark_out=" + other.string()});
