@@ -7,12 +7,12 @@
 
 namespace kb {
 
-/// A lock on a file, which the kernel gives back when the process ends, and after all else that the
-/// process has open. Not copied: it owns a descriptor.
+/// A lock on a file, which the kernel gives back when the process ends, and after what the process
+/// has opened later: Linux lets go of the lowest descriptor last. Not copied: it owns one.
 class FileLock {
  public:
   /// Waits for the lock on one of the files; `wait` is called between tries and may throw.
-  /// @throws std::runtime_error if a file cannot be opened
+  /// @throws std::runtime_error if a file cannot be opened, or its file system knows no locks
   FileLock(const std::vector<std::filesystem::path>& any_of, const std::function<void()>& wait);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -166,6 +166,13 @@ endfunction()
 # (harness/device/gpu_turn.h), so that the next one's program loads while one has the GPU.
 function(kb_take_turns)
   kb_take_slots(1 ${ARGN})
+  # Whoever waits longest waits for a .bench; no test fails because another one took its time.
+  set(longest_turn 900)
+  foreach(test IN LISTS ARGN)
+    get_test_property(${test} TIMEOUT limit)
+    math(EXPR limit "${limit} + ${longest_turn}")
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
+  endforeach()
 endfunction()
 
 # From CMake 3.28 on, kb.env generates the list of GPUs, each with two slots; before, there is one lock.

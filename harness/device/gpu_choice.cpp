@@ -35,6 +35,22 @@ bool is_index(const std::string& text) {
          text.find_first_not_of("0123456789") == std::string::npos;
 }
 
+// The first device that CUDA_VISIBLE_DEVICES names; without it CUDA takes device 0.
+std::string first_of(const std::optional<std::string>& visible) {
+  return visible ? visible->substr(0, visible->find(',')) : "0";
+}
+
+// Of an index the index, of a UUID, whole or its beginning, the place of that GPU.
+std::optional<size_t> position_of(const std::string& device,
+                                  const std::vector<std::string>& uuids) {
+  if (is_index(device)) return std::stoul(device);
+  const auto found = std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) {
+    return !device.empty() && uuid.starts_with(device);
+  });
+  if (found == uuids.end()) return std::nullopt;
+  return static_cast<size_t>(found - uuids.begin());
+}
+
 std::optional<std::string> visible_now() {
   const char* visible = std::getenv(visible_variable);
   return visible == nullptr ? std::nullopt : std::optional<std::string>(visible);
@@ -73,23 +89,22 @@ std::string visible_devices(const std::string& resource,
 
 size_t position_among(const std::vector<std::string>& uuids,
                       const std::optional<std::string>& visible) {
-  if (!visible) return 0;
-  const std::string first = visible->substr(0, visible->find(','));
-  if (is_index(first)) return std::stoul(first);
-  const auto found = std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) {
-    return !first.empty() && uuid.starts_with(first);
-  });
-  return found == uuids.end() ? 0 : static_cast<size_t>(found - uuids.begin());
+  return position_of(first_of(visible), uuids).value_or(0);
+}
+
+std::string name_among(const std::vector<std::string>& uuids,
+                       const std::optional<std::string>& visible) {
+  const std::string first = first_of(visible);
+  const size_t position = position_of(first, uuids).value_or(uuids.size());
+  return position < uuids.size() ? uuids[position] : first;
 }
 
 size_t position_of_given_gpu(const std::vector<std::string>& uuids) {
   return position_among(uuids, visible_now());
 }
 
-std::string given_gpu() {
-  const std::string visible = visible_now().value_or("");
-  const std::string first = visible.substr(0, visible.find(','));
-  return first.empty() ? "0" : first;
+std::string given_gpu(const std::vector<std::string>& uuids) {
+  return name_among(uuids, visible_now());
 }
 
 void use_given_gpu() {

@@ -27,8 +27,12 @@ size_t position_among(const std::vector<std::string>& uuids,
 /// The same for this process.
 size_t position_of_given_gpu(const std::vector<std::string>& uuids);
 
-/// The first device that CUDA_VISIBLE_DEVICES names, as it stands there, or "0".
-std::string given_gpu();
+/// The UUID, of these, of the first device that CUDA_VISIBLE_DEVICES names, by whatever name; of a
+/// device that is not among them the name as it stands there.
+std::string name_among(const std::vector<std::string>& uuids,
+                       const std::optional<std::string>& visible);
+/// The same for this process.
+std::string given_gpu(const std::vector<std::string>& uuids);
 
 /// Restricts this process and those it starts to the GPU that CTest gave to this test, if it gave
 /// one. Before the first call of CUDA. @throws std::runtime_error as visible_devices()

@@ -4,20 +4,23 @@
 #include <iostream>
 
 #include "device/gpu.h"
+#include "device/gpu_turn.h"
 #include "device/peaks.h"
 #include "device/peaks_file.h"
 #include "judge/program.h"
+#include "result/candidate_entry.h"
 
 namespace kb {
 namespace {
 
 int run(const std::filesystem::path& manifest) {
+  const std::filesystem::path build_dir = std::filesystem::absolute(manifest).parent_path();
+  wait_for_all_gpus(build_dir, scheduled_gpus(build_dir));  // next to a judge peaks come out low
   const std::vector<Json> gpus = find_gpus();
   if (gpus.empty()) {
     std::cerr << "no GPU is visible: " << no_gpu_reason() << "\n";
     return 1;
   }
-  const std::filesystem::path build_dir = std::filesystem::absolute(manifest).parent_path();
   for (size_t i = 0; i < gpus.size(); ++i) {
     const std::filesystem::path file = peaks_file(build_dir, gpus[i].at("uuid"));
     if (has_peaks(file, gpus[i])) continue;

@@ -91,6 +91,26 @@ std::vector<std::string> take_benchmark_flags(std::vector<char*>& arguments) {
   return flags;
 }
 
+// Reads what the step before has left. @throws std::runtime_error if that was about something else
+bool is_to_be_timed(ResultFile& file, const ProgramOptions& options, const GivenWeights& weights) {
+  file.resume();
+  const std::string& candidate = options.candidate;
+  const Json& verdict = file.json()["verdict"];
+  if (verdict != "pass") {
+    std::printf("%s is not timed: its verdict is %s\n", candidate.c_str(), verdict.dump().c_str());
+    return false;
+  }
+  if (const Json& judged = file.json()["correctness"]["contract"]; judged != options.contract) {
+    throw std::runtime_error(candidate + " was judged under the contract " + judged.dump() +
+                             ", not " + options.contract + "; run its .correct step again");
+  }
+  if (file.json()["correctness"]["weights"] != to_json(weights)) {
+    throw std::runtime_error(candidate +
+                             " was judged with other weights; run its .correct step again");
+  }
+  return true;
+}
+
 int time_candidate(int argc, char** argv, const Task& declared) {
   std::vector<char*> arguments(argv, argv + argc);
   const std::vector<std::string> flags = take_benchmark_flags(arguments);
@@ -115,25 +135,15 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   if (benchmarks.list(names)) return 0;
   const std::vector<std::string> chosen = benchmarks.chosen(names);
   options.apply_contract(file.entry());
-  file.resume();
-  const Json& verdict = file.json()["verdict"];
-  if (verdict != "pass") {
-    std::printf("%s is not timed: its verdict is %s\n", options.candidate.c_str(),
-                verdict.dump().c_str());
-    return exit_skipped;
-  }
-  if (const Json& judged = file.json()["correctness"]["contract"]; judged != options.contract) {
-    throw std::runtime_error(options.candidate + " was judged under the contract " + judged.dump() +
-                             ", not " + options.contract + "; run its .correct step again");
-  }
-  if (file.json()["correctness"]["weights"] != to_json(weights)) {
-    throw std::runtime_error(options.candidate +
-                             " was judged with other weights; run its .correct step again");
-  }
+  if (!is_to_be_timed(file, options, weights)) return exit_skipped;
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");
   const double loaded = process_seconds();
-  if (!is_functional()) wait_for_gpu(file.entry().build_dir);
+  if (!is_functional()) {
+    wait_for_gpu(file.entry().build_dir, scheduled_gpus(file.entry().build_dir));
+    // Another judge may have had it.
+    if (!is_to_be_timed(file, options, weights)) return exit_skipped;
+  }
   const double turn = process_seconds();
   Lanes lanes(task, file.entry(), options, chosen, benchmarks);
   lanes.phases().add("load", loaded);

@@ -207,6 +207,16 @@ int finish(Judging& judging) {
   }
 }
 
+// Reads what the build step has left. CTest takes one that was skipped for one that succeeded.
+bool is_to_be_judged(ResultFile& file) {
+  file.resume();
+  const Json& result = file.json();
+  if (result["stage"] != "build" || result["verdict"].is_null()) return true;
+  std::printf("%s is not judged: its verdict is %s\n", file.entry().name.c_str(),
+              result["verdict"].dump().c_str());
+  return false;
+}
+
 int judge(int argc, char** argv, const Task& declared) {
   ProgramOptions options;
   CLI::App app("Judges one candidate of " + declared.name);
@@ -218,15 +228,12 @@ int judge(int argc, char** argv, const Task& declared) {
   const Task& task = weights.task;
   Judging judging(task, full.name(declared), options);
   judging.options.apply_contract(judging.file.entry());
-  judging.file.resume();
-  if (const Json& result = judging.file.json();
-      result["stage"] == "build" && !result["verdict"].is_null()) {
-    // CTest takes a build step that was skipped for one that succeeded.
-    std::printf("%s is not judged: its verdict is %s\n", options.candidate.c_str(),
-                result["verdict"].dump().c_str());
-    return exit_skipped;
+  if (!is_to_be_judged(judging.file)) return exit_skipped;
+  if (!is_functional()) {
+    const CandidateEntry& entry = judging.file.entry();
+    wait_for_gpu(entry.build_dir, scheduled_gpus(entry.build_dir));
+    if (!is_to_be_judged(judging.file)) return exit_skipped;  // another judge may have had it
   }
-  if (!is_functional()) wait_for_gpu(judging.file.entry().build_dir);
   // The first runner sets CUDA up while this process does.
   judging.runner_for(plan(options.iterations, judging.full).front().schedule);
   judging.correctness.emplace(task, *judging.memory,

@@ -31,10 +31,10 @@ namespace fs = std::filesystem;
 
 constexpr int exit_fault = 2, exit_same_code = 79;
 constexpr size_t longest_source = 4 << 20;
-constexpr uint64_t no_limit = 1ull << 60;                  // the programs have limits of their own
-constexpr double compile_limit_s = 1200;                   // kb_cc stops each compiler long before
-constexpr double test_limit_s = 600, bench_limit_s = 900;  // as in CTest
-constexpr double advice_limit_s = 5;                       // of a source that was made to take long
+constexpr uint64_t no_limit = 1ull << 60;  // the programs have limits of their own
+constexpr double compile_limit_s = 1200;   // kb_cc stops each compiler long before
+constexpr double test_limit_s = 1500, bench_limit_s = 1800;  // as in CTest, waiting included
+constexpr double advice_limit_s = 5;  // of a source that was made to take long
 constexpr useconds_t lock_poll_us = 50'000;
 
 // The names are those of verdict.h; below 10 is what shells and this program mean by themselves.

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads, 8)
     __syncthreads();
   }
   if (threadIdx.x < windows && to < width)
-    y[int64_t{row} * width + to] = static_cast<kb::real>(sum / (k * k));
+    y[int64_t{row} * width + to] = static_cast<kb::real>(sum / (static_cast<float>(k) * k));
 }
 
 void task::launch(const Sizes& s, const real* x, real* y, cudaStream_t stream) {

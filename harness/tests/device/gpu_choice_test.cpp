@@ -58,6 +58,15 @@ TEST(GpuChoice, ThePlaceAmongGpusIsKnownBeforeCudaIsAsked) {
   }
 }
 
+TEST(GpuChoice, AGpuHasOneNameHoweverItIsGiven) {
+  EXPECT_EQ(name_among({first, second}, {}), first);
+  for (const std::string& given : {second, second.substr(0, 8), std::string("1")}) {
+    EXPECT_EQ(name_among({first, second}, given), second) << given;
+  }
+  EXPECT_EQ(name_among({first, second}, "MIG-2f1a,MIG-3b"), "MIG-2f1a");
+  EXPECT_EQ(name_among({first}, "5"), "5");
+}
+
 TEST(GpuChoice, IsMadeInTheEnvironment) {
   setenv("CUDA_VISIBLE_DEVICES", "4,6", 1);
   unsetenv("CTEST_RESOURCE_GROUP_0_GPUS");

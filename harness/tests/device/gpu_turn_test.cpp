@@ -17,15 +17,19 @@ class GpuTurnTest : public testing::Test {
   void SetUp() override {
     ASSERT_EQ(pipe(said_), 0);
     ASSERT_EQ(pipe(go_), 0);
-    std::filesystem::create_directories(folder_);
+    std::filesystem::create_directories(folder_ / "bin");
   }
   // A process that waits for its turn on a GPU, says so, and then does something.
   pid_t start(const char* gpu, char name, const std::function<void()>& then) {
+    return start(folder_, gpu, name, then);
+  }
+  pid_t start(const std::filesystem::path& folder, const char* gpu, char name,
+              const std::function<void()>& then) {
     const pid_t child = fork();
     if (child != 0) return child;
     dup2(said_[1], STDERR_FILENO);
     setenv("CUDA_VISIBLE_DEVICES", gpu, 1);
-    wait_for_gpu(folder_);
+    wait_for_gpu(folder, {"GPU-1", "GPU-2"});
     say(name);
     then();
     _exit(0);
@@ -54,6 +58,22 @@ TEST_F(GpuTurnTest, TheSecondProcessWaitsForTheFirstToEnd) {
   const pid_t first = start("GPU-1,GPU-2", 'A', [&] { hold(); });
   ASSERT_EQ(hear(), 'A');
   const pid_t second = start("GPU-1", 'B', [] {});
+  EXPECT_EQ(hear(), 'w');
+  let_go();
+  EXPECT_EQ(hear(), 'E') << "the end of the first";
+  EXPECT_EQ(hear(), 'B');
+  for (pid_t child : {first, second}) waitpid(child, nullptr, 0);
+}
+
+TEST_F(GpuTurnTest, AGpuHasOneTurnByWhateverNameAndFolder) {
+  // As tools/judge makes them.
+  const std::filesystem::path other = folder_.string() + "_of_a_kernel";
+  std::filesystem::remove_all(other);
+  std::filesystem::create_directories(other);
+  std::filesystem::create_directory_symlink(folder_ / "bin", other / "bin");
+  const pid_t first = start("GPU-2", 'A', [&] { hold(); });
+  ASSERT_EQ(hear(), 'A');
+  const pid_t second = start(other, "1", 'B', [] {});
   EXPECT_EQ(hear(), 'w');
   let_go();
   EXPECT_EQ(hear(), 'E') << "the end of the first";

@@ -62,9 +62,9 @@ struct PoolTiles {
 };
 
 /// One thread per element of y; a block has some rows of neighbours, of several planes where they
-/// are small. The loads of K columns, and for small K of as many rows, are under way together.
-/// Those of padding are left out one by one: windows at a border take no way of their own, for
-/// which their neighbours would wait.
+/// are small. The loads of K columns, and for small K of as many rows, are under way together,
+/// since nothing is done with one before all are asked for. Those of padding are left out one by
+/// one: windows at a border take no way of their own, for which their neighbours would wait.
 template <int K, class Op, class T>
 __global__ void pool(PoolShape s, PoolTiles tiles, Op op, const T* x, T* y) {
   const unsigned strip = blockIdx.x / tiles.across;
@@ -73,10 +73,15 @@ __global__ void pool(PoolShape s, PoolTiles tiles, Op op, const T* x, T* y) {
   const auto row = static_cast<int>(strip % tiles.down * blockDim.y + threadIdx.y);
   if (row >= s.height.out || column >= s.width.out || slice >= tiles.slices) return;
   const unsigned slices = s.depth.out, channels = s.channels, plane = slice / slices;
-  x += plane / channels * s.sample_stride + plane % channels * s.plane_stride();
+  int64_t start = plane / channels * s.sample_stride + plane % channels * s.plane_stride();
+#if defined(__NVCC__) && defined(__CUDA_ARCH__)
+  asm("" : "+l"(start));  // computed once: nvcc would repeat it for every tap
+#endif
+  x += start;
   const int first_slice = s.depth.start(static_cast<int>(slice % slices));
   const int first_row = s.height.start(row), first_column = s.width.start(column);
-  constexpr int rows = K <= 4 ? K : 1;
+  constexpr bool whole = K <= 4;  // launch_pool(): K columns are all of a window
+  constexpr int rows = whole ? K : 1;
   float value = Op::identity();
 #pragma unroll 1
   for (int o = 0; o < s.depth.kernel; ++o) {
@@ -86,16 +91,21 @@ __global__ void pool(PoolShape s, PoolTiles tiles, Op op, const T* x, T* y) {
     for (int p = 0; p < s.height.kernel; p += rows) {
 #pragma unroll 1
       for (int q = 0; q < s.width.kernel; q += K) {
+        float taps[rows * K];
 #pragma unroll
-        for (int i = 0; i < rows * K; ++i) {
-          const int tap = p + i / K, across = q + i % K;
-          const int at = first_row + tap * s.height.dilation;
-          const int to = first_column + across * s.width.dilation;
-          const bool there = tap < s.height.kernel && across < s.width.kernel && s.height.has(at) &&
-                             s.width.has(to);
-          const int64_t line = int64_t{from} * s.height.in + at;
-          value = op(value, there ? element(x, line * s.width.in + to) : Op::identity());
+        for (int i = 0; i < rows; ++i) {
+          const int at = first_row + (p + i) * s.height.dilation;
+          const bool row_there = (!whole || p + i < s.height.kernel) && s.height.has(at);
+          const int64_t line = (int64_t{from} * s.height.in + at) * s.width.in;
+#pragma unroll
+          for (int j = 0; j < K; ++j) {
+            const int to = first_column + (q + j) * s.width.dilation;
+            const bool there = row_there && (whole || q + j < s.width.kernel) && s.width.has(to);
+            taps[i * K + j] = there ? element(x, line + to) : Op::identity();
+          }
         }
+#pragma unroll
+        for (int i = 0; i < rows * K; ++i) value = op(value, taps[i]);
       }
     }
   }
