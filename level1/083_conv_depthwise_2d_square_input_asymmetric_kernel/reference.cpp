@@ -17,5 +17,5 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Convolution", tensors, reference,
-      {.smoke = {2, 8, 3, 24, 24, 1, 0, 1}, .odd = {3, 5, 4, 37, 29, 2, 3, 4}});
+      {.smoke = {2, 8, 6, 24, 30, 1, 0, 1}, .odd = {3, 5, 4, 37, 29, 2, 3, 4}});
 }
