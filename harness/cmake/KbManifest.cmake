@@ -127,6 +127,8 @@ function(kb_write_manifest file property)
 "backend": "@KB_BACKEND@",
 "sanitize": "@KB_SANITIZE@",
 "contract": "@KB_CONTRACT@",
+"sizes": "@KB_SIZES@",
+"required_isolation": "@KB_REQUIRE_ISOLATION@",
 "chosen_tasks": "@chosen@",
 "lanes": [@lanes@],
 "torch": "@KB_TORCH_VERSION@",

@@ -125,16 +125,17 @@ int time_candidate(int argc, char** argv, const Task& declared) {
                         "says what results record about a lane next to its times")
       ->trigger_on_parse();
   CLI11_PARSE(app, static_cast<int>(arguments.size()), arguments.data());
+  ResultFile file(find_candidate(options.manifest, options.candidate));
+  options.complete_from(file.entry());
   const FullSizes full(options.sizes);
   const at::NoGradGuard no_grad;
   const GivenWeights weights = options.with_given_weights(full.scaled(declared));
   const Task& task = weights.task;
-  ResultFile file(find_candidate(options.manifest, options.candidate));
   const std::vector<std::string> names = Lanes::names(file.entry());
   Benchmarks benchmarks(options.candidate, std::filesystem::path(argv[0]).filename(), flags);
   if (benchmarks.list(names)) return 0;
   const std::vector<std::string> chosen = benchmarks.chosen(names);
-  options.apply_contract(file.entry());
+  options.apply_contract();
   if (!is_to_be_timed(file, options, weights)) return exit_skipped;
   std::filesystem::path json = file.entry().result;
   json.replace_extension("bench.json");

@@ -47,8 +47,8 @@ void ProgramOptions::add_to(CLI::App& app) {
   app.add_option("--contract", contract, "precision contract instead of the build tree's")
       ->check(CLI::IsMember(contract_names()));
   app.add_option("--sizes", sizes,
-                 "full, or <N>g for full sizes scaled down to a GPU with N GB of memory")
-      ->envname("KB_SIZES");
+                 "instead of the build tree's: full, or <N>g for full sizes scaled down to a GPU "
+                 "with N GB of memory");
   app.add_option("--weights", weights,
                  "safetensors with the task's weights under upstream's names, such as a checkpoint")
       ->envname("KB_WEIGHTS");
@@ -73,8 +73,13 @@ void ProgramOptions::add_to(CLI::App& app) {
   app.add_option("--iterations", iterations, "calls per set of sizes")->check(CLI::PositiveNumber);
 }
 
-void ProgramOptions::apply_contract(const CandidateEntry& entry) {
+void ProgramOptions::complete_from(const CandidateEntry& entry) {
   if (contract.empty()) contract = entry.contract;
+  if (sizes.empty()) sizes = entry.sizes;
+  if (require_isolation.empty()) require_isolation = entry.required_isolation;
+}
+
+void ProgramOptions::apply_contract() const {
   require_element_type(contract);
   apply_precision(contract);
 }

@@ -22,7 +22,7 @@ struct ProgramOptions {
   std::string candidate;
   std::string inputs = "default";
   std::string contract;                    ///< empty: the build tree's
-  std::string sizes = "full";              ///< a choice of FullSizes
+  std::string sizes;                       ///< a choice of FullSizes; empty: the build tree's
   std::string rng_seed;                    ///< hex; empty: drawn from the kernel
   std::filesystem::path reference_module;  ///< timed instead of the reference: for A/A measurements
   std::filesystem::path report;            ///< where timing goes instead of into the result file
@@ -30,11 +30,13 @@ struct ProgramOptions {
   double call_timeout_s = 10;
   int iterations = 3;
   int pairs = 5;                  ///< of processes that a lane is pooled over where launches matter
-  std::string require_isolation;  ///< "full", or empty for whatever the machine allows
+  std::string require_isolation;  ///< "full", or empty for whatever the build tree asks for
 
   void add_to(CLI::App& app);
-  /// Sets ATen for the contract, which is the build tree's unless another one was asked for.
-  void apply_contract(const CandidateEntry& entry);
+  /// Takes from the build tree what no argument says: the contract, the sizes, the isolation.
+  void complete_from(const CandidateEntry& entry);
+  /// Sets ATen for the contract.
+  void apply_contract() const;
   InputKind input_kind() const;
   /// The task with the weights of a file, if one is given. @throws std::runtime_error
   GivenWeights with_given_weights(const Task& task) const;

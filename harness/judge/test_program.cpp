@@ -55,11 +55,11 @@ struct Judging {
   Json report = Json::object();
   std::optional<Decided> decided;
 
-  Judging(const Task& t, std::string full_name, ProgramOptions o)
+  Judging(const Task& t, std::string full_name, ProgramOptions o, CandidateEntry entry)
       : task(t),
         full(std::move(full_name)),
         options(std::move(o)),
-        file(find_candidate(options.manifest, options.candidate)),
+        file(std::move(entry)),
         seed(options.seed()) {}
 
   RunnerSession& runner_for(const std::string& wanted) {
@@ -222,12 +222,14 @@ int judge(int argc, char** argv, const Task& declared) {
   CLI::App app("Judges one candidate of " + declared.name);
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
+  CandidateEntry found = find_candidate(options.manifest, options.candidate);
+  options.complete_from(found);
   const FullSizes full(options.sizes);
   const at::NoGradGuard no_grad;
   const GivenWeights weights = options.with_given_weights(full.scaled(declared));
   const Task& task = weights.task;
-  Judging judging(task, full.name(declared), options);
-  judging.options.apply_contract(judging.file.entry());
+  Judging judging(task, full.name(declared), options, std::move(found));
+  options.apply_contract();
   if (!is_to_be_judged(judging.file)) return exit_skipped;
   if (!is_functional()) {
     const CandidateEntry& entry = judging.file.entry();

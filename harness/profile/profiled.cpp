@@ -106,9 +106,9 @@ Call make_call(const Task& task, [[maybe_unused]] const std::string& sizes) {
 #endif
 }
 
-void call_once(const CandidateEntry& entry, const std::string& sizes) {
+void call_once(const CandidateEntry& entry) {
   const std::string name = "level" + std::to_string(entry.level) + "/" + entry.task;
-  Call call = make_call(load_task(tasks_folder(), name), sizes);
+  Call call = make_call(load_task(tasks_folder(), name), entry.sizes);
   for (const auto& library : entry.preload) dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   void* module = dlopen(entry.module.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw std::runtime_error(dlerror());
@@ -137,13 +137,12 @@ void call_once(const CandidateEntry& entry, const std::string& sizes) {
 
 int main(int argc, char** argv) {
   CLI::App app("Calls one candidate once, outside of the sandbox, for kb_profile");
-  std::string manifest, candidate, sizes = "full";
+  std::string manifest, candidate;
   app.add_option("--manifest", manifest)->required();
   app.add_option("--candidate", candidate)->required();
-  app.add_option("--sizes", sizes)->envname("KB_SIZES");
   CLI11_PARSE(app, argc, argv);
   try {
-    kb::call_once(kb::find_candidate(manifest, candidate), sizes);
+    kb::call_once(kb::find_candidate(manifest, candidate));
   } catch (const std::exception& error) {
     std::cerr << "kb_profiled: " << error.what() << std::endl;
     std::quick_exit(2);

@@ -35,6 +35,8 @@ CandidateEntry find_candidate(const fs::path& manifest, const std::string& name)
     entry.task = c.at("task");
     entry.backend = json.at("backend");
     entry.contract = json.at("contract");
+    entry.sizes = json.at("sizes");
+    entry.required_isolation = json.at("required_isolation");
     entry.lanes = json.at("lanes").get<std::vector<std::string>>();
     entry.torch = json.at("torch");
     // Paths hang on the manifest's own place, so that a build tree can be moved.

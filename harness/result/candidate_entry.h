@@ -19,6 +19,8 @@ struct CandidateEntry {
   std::string task;  ///< "019_relu"
   std::string backend;
   std::string contract;              ///< precision contract of the build tree
+  std::string sizes;                 ///< its choice of FullSizes
+  std::string required_isolation;    ///< "full", or empty for whatever the machine allows
   std::vector<std::string> lanes;    ///< that are timed
   std::string torch;                 ///< LibTorch's version
   std::filesystem::path source_dir;  ///< of the project

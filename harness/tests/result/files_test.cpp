@@ -79,7 +79,8 @@ class Results : public Folder {
                              "lib/tasks/level1.019_relu.so", "modules/m/level1.019_relu.so"}) {
       write(file, file);
     }
-    write("manifest.json", R"({"backend": "cpu", "contract": "fp32", "lanes": ["eager"],
+    write("manifest.json", R"({"backend": "cpu", "contract": "fp32", "sizes": "24g",
+      "required_isolation": "full", "lanes": ["eager"],
       "torch": "2.11.0", "source_dir": "/nowhere", "candidates": [
       {"name": "m.level1.019_relu", "run": "m", "sample": null, "level": 1, "task": "019_relu",
        "source": "x.cu", "module": "modules/m/level1.019_relu.so", "build_json": "b.json",
@@ -163,6 +164,12 @@ TEST_F(Results, ANewStartDropsTheTimingOfTheLastModule) {
   write("results/m/level1/019_relu.bench.json", "{}");
   start();
   EXPECT_FALSE(fs::exists(path / "results/m/level1/019_relu.bench.json"));
+}
+
+TEST_F(Results, TheBuildTreesChoicesReachWhoeverJudges) {
+  EXPECT_EQ(entry().contract, "fp32");
+  EXPECT_EQ(entry().sizes, "24g");
+  EXPECT_EQ(entry().required_isolation, "full");
 }
 
 TEST_F(Results, AnUnknownCandidateIsAnError) {

@@ -43,6 +43,25 @@ def test_a_kernel_gets_the_code_of_its_verdict(
 
 
 @pytest.mark.parametrize(
+    ("choice", "value", "error"),
+    [
+        ("sizes", "24", "such as '24g', not '24'"),
+        ("contract", "fp8", "unknown precision contract 'fp8'"),
+    ],
+)
+def test_the_build_trees_choices_hold(
+    checkout: Checkout, choice: str, value: str, error: str
+) -> None:
+    """Shown by choices that no configure step lets through, since they are errors in the judge."""
+    file = checkout.build / "manifest.json"
+    manifest = json.loads(file.read_text())
+    file.write_text(json.dumps({**manifest, choice: value}))
+    source = EXAMPLES / f"{RIGHT}.cu"
+    done = checkout.judge(PRESET, f"level1/{RIGHT}", str(source))
+    assert done.returncode == 2 and error in done.stderr
+
+
+@pytest.mark.parametrize(
     ("kernel", "evidence"),
     [
         ("", "the source is empty"),
