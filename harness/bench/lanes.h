@@ -69,6 +69,7 @@ class Lanes {
   void start_pair(const Chain& chain);
   void run_lanes(Chains chains);
   void run_pair(Chains chains);
+  int attempts_needed(const Suspicion& suspicion, const Chain& chain) const;
   bool run_chain(Chain& chain);
   void refit_calls(Chain& chain);
   bool pool_wanted() const;

@@ -59,10 +59,11 @@ bool is_inflated(double empty, double otherwise) {
   return empty > slack * otherwise + slack_seconds;
 }
 
-Suspicion out_of_turn(const std::string& what, double with_candidate, double alone) {
+Suspicion out_of_turn(const std::string& what, double with_candidate, double otherwise) {
   return {"presence",
           what + " takes " + ms(with_candidate) + " while the candidate's process lives, " +
-              ms(alone) + " without it: something of the candidate's runs when it is not its turn",
+              ms(otherwise) +
+              " without it: something of the candidate's runs when it is not its turn",
           true};
 }
 
@@ -169,19 +170,26 @@ std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const A
   };
   const double unit = otherwise(&ArmTimes::unit);
   if (is_slowed(with_candidate.unit / unit, unit)) {
-    return out_of_turn("a unit of the reference", with_candidate.unit, alone.unit);
+    return out_of_turn("a unit of the reference", with_candidate.unit, unit);
   }
-  if (is_inflated(with_candidate.empty, otherwise(&ArmTimes::empty))) {
-    return out_of_turn("a unit of the reference without calls", with_candidate.empty, alone.empty);
+  const double empty = otherwise(&ArmTimes::empty), ready = otherwise(&ArmTimes::ready);
+  if (is_inflated(with_candidate.empty, empty)) {
+    return out_of_turn("a unit of the reference without calls", with_candidate.empty, empty);
   }
-  if (is_held_up(with_candidate.ready, otherwise(&ArmTimes::ready))) {
-    return out_of_turn("getting ready for the reference's unit", with_candidate.ready, alone.ready);
+  if (is_held_up(with_candidate.ready, ready)) {
+    return out_of_turn("getting ready for the reference's unit", with_candidate.ready, ready);
   }
-  if (is_held_up(with_candidate.publishing, otherwise(&ArmTimes::publishing))) {
-    return out_of_turn("bringing the inputs of a unit", with_candidate.publishing,
-                       alone.publishing);
+  const double publishing = otherwise(&ArmTimes::publishing);
+  if (is_held_up(with_candidate.publishing, publishing)) {
+    return out_of_turn("bringing the inputs of a unit", with_candidate.publishing, publishing);
   }
   return std::nullopt;
+}
+
+int needed_attempts(const Suspicion& suspicion, double on_stream, double recorded) {
+  constexpr double launches_decide = 1.2;
+  constexpr int few = 3, many = 6;
+  return suspicion.needs_control && on_stream > launches_decide * recorded ? many : few;
 }
 
 std::optional<Suspicion> faster_on_stream(double stream, double recorded) {
