@@ -1,4 +1,4 @@
-"""What judging one kernel of a task costs, from the result files and timings of reports/hardware."""
+"""What judging one kernel of a task costs, from the results and timings of reports/hardware."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import gzip
 import json
 import math
 import statistics
-import tarfile
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,17 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HARDWARE = ROOT / "reports/hardware"
 FACTS = ROOT / "reports/kb_report/data/tasks.json"
 
-# Result files on record.
-ARCHIVES = (
-    "h200/verdicts/all.tar.gz",
-    "h200/verdicts/levels.tar.gz",
-    "h200/verdicts/level3.tar.gz",
-    "h200/verdicts/level1.tar.gz",
-)
-# Made by one call of ctest, on so many GPUs side by side and in what it calls its total test time.
-IN_ONE_GO = "h200/verdicts/kernelbench.tar.gz"
-IN_ONE_GO_GPUS = 2
-IN_ONE_GO_SECONDS = 363.7
+# All shipped kernels, made by two calls of ctest on four GPUs side by side in what it calls their total test times.
+RECORD = HARDWARE / "h100/results.json.gz"
+RECORD_GPUS = 4
+RECORD_SECONDS = 491.5 + 437.6
 REPEATED = HARDWARE / "h200/timer/aa.jsonl.gz"
 
 Task = tuple[int, str]
@@ -90,34 +81,25 @@ def bench_seconds(result: dict[str, Any]) -> float:
 
 
 def read() -> Records:
-    """Everything on record. Of a task the newest result counts, that of its bench apart from its checks."""
+    """Everything on record of the kernels that passed."""
     records = Records()
-    results = (r for name in ARCHIVES for r in _archived(name))
-    shipped = [r for r in results if r["run"] == "seed" and r["verdict"] == "pass"]
-    timed: dict[Task, dict[str, Any]] = {}
-    for result in sorted(shipped, key=lambda r: r["time"]):
-        if result["timing"]:
-            timed[result["level"], result["task"]] = result
-        of_task = records.costs[result["level"], result["task"]]
-        of_task.correct = correct_seconds(result) or of_task.correct
-        of_task.bench = bench_seconds(result) or of_task.bench
-        of_task.compile = result["build"]["cpu_seconds"]
-        of_task.object_bytes = result["build"]["object_bytes"]
-        of_task.result_bytes = len(json.dumps(result))
-    for result in timed.values():
+    with gzip.open(RECORD, "rt", encoding="utf-8") as f:
+        shipped = [c["result"] for c in json.load(f)["candidates"] if c["run"] == "seed"]
+    for result in shipped:
+        if result["verdict"] != "pass":
+            continue
+        records.costs[result["level"], result["task"]] = Cost(
+            correct=correct_seconds(result),
+            bench=bench_seconds(result),
+            compile=result["build"]["cpu_seconds"],
+            object_bytes=result["build"]["object_bytes"],
+            result_bytes=len(json.dumps(result)),
+        )
         records.estimates.add(result)  # as tools/fleet --seconds does
-    together = list(_archived(IN_ONE_GO))
-    own = math.fsum(correct_seconds(r) + bench_seconds(r) for r in together)
-    records.between = (IN_ONE_GO_GPUS * IN_ONE_GO_SECONDS - own) / len(together)
+    own = math.fsum(correct_seconds(r) + bench_seconds(r) for r in shipped)
+    records.between = (RECORD_GPUS * RECORD_SECONDS - own) / len(shipped)
     records.spread = _spread()
     return records
-
-
-def _archived(name: str) -> Iterator[dict[str, Any]]:
-    with tarfile.open(HARDWARE / name) as archive:
-        for member in archive:
-            if member.name.endswith(".json"):
-                yield json.load(archive.extractfile(member))
 
 
 def _spread() -> float:
