@@ -144,7 +144,7 @@ function(kb_add_candidate_tests name task labels)
     set_property(TEST ${name}.bench APPEND PROPERTY FIXTURES_SETUP ${name}.timed)
     set_tests_properties(${name}.profile PROPERTIES LABELS "${labels};profile"
       FIXTURES_REQUIRED "kb.env;kb.peaks;kb.report;${name}.timed" SKIP_RETURN_CODE 77 TIMEOUT 700)
-    kb_use_gpu(${name}.profile)
+    kb_take_turns(${name}.profile)
   endif()
   # Whoever else judges this candidate (kb.example.*) writes the same result file.
   foreach(step IN LISTS steps)

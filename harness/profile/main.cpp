@@ -7,6 +7,7 @@
 
 #include "base/supervise.h"
 #include "device/gpu_choice.h"
+#include "device/gpu_turn.h"
 #include "device/peaks_file.h"
 #include "profile/ncu_table.h"
 #include "result/candidate_entry.h"
@@ -96,6 +97,8 @@ Json profile(const Options& options, const CandidateEntry& entry, const Json& pe
 
 int add_profile(const Options& options) {
   ResultFile file(find_candidate(options.manifest, options.candidate));
+  const CandidateEntry& entry = file.entry();
+  if (entry.backend == "cuda") wait_for_gpu(entry.build_dir, scheduled_gpus(entry.build_dir));
   file.resume();
   Json& result = file.json();
   if (result["verdict"] != "pass") {
@@ -108,7 +111,7 @@ int add_profile(const Options& options) {
     file.save(result["stage"], "pass", result["evidence"]);
   };
   try {
-    Json found = profile(options, file.entry(), known_peaks(file.entry(), result));
+    Json found = profile(options, entry, known_peaks(entry, result));
     found["reason"] = nullptr;
     save(found);
     const Json& longest = found["kernels"][0];
