@@ -104,6 +104,20 @@ def test_names_are_paths(manifest: dict) -> None:
         assert c["result"] == f"results/{folder}/{'/'.join(where)}.json"
 
 
+def test_every_option_is_documented() -> None:
+    sources = "".join(
+        p.read_text(errors="replace")
+        for folder in ("cmake", "judge", "cpu", "single", "build")
+        for p in (SOURCE_DIR / "harness" / folder).rglob("*")
+        if p.suffix in (".cmake", ".cpp", ".h", ".hpp")
+    )
+    options = set(re.findall(r"set\((KB_\w+) .*CACHE", sources))
+    variables = set(re.findall(r'(?:envname|getenv)\("(KB_\w+)"\)', sources))
+    assert len(options) > 10 and len(variables) > 5
+    text = (SOURCE_DIR / "docs/options.md").read_text()
+    assert {name for name in options | variables if f"`{name}`" not in text} == set()
+
+
 def test_three_chained_tests_for_each_candidate(manifest: dict, tests: dict[str, dict]) -> None:
     programs = {"build": "kb_check_build", "correct": "{}.test", "bench": "{}.bench"}
     needs = {"build": None, "correct": "built", "bench": "right"}
