@@ -55,8 +55,8 @@ std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const A
                                          const ArmTimes* control = nullptr);
 
 /// How often in a row a suspicion must show before it convicts. Where launching decides what the
-/// reference takes on the stream, its times are the host's, which may differ by half from second to
-/// second: what rests on them takes more.
+/// reference takes on the stream, its times are the host's, which may differ by half from moment to
+/// moment: what rests on them takes more.
 /// @param on_stream, recorded seconds of a call of the reference when the candidate's process has
 /// ended; 0 if it cannot be recorded
 int needed_attempts(const Suspicion& suspicion, double on_stream, double recorded);

@@ -164,8 +164,8 @@ TEST(Suspicion, WhateverElseIsSlowerWithTheCandidate) {
             std::string::npos);
 }
 
-// On an H100 whose host was shared, the eager calls of level3/032 took 1.5 to 2.2 ms from second to
-// second, recorded ones 0.47 ms: three times in a row a control was the faster one by chance.
+// On an H100 the eager calls of level3/032 took 1.5 to 2.2 ms from bench to bench, recorded ones
+// 0.47 ms: once an honest kernel's reference looked slowed three times in a row.
 TEST(Suspicion, WhatRestsOnTheHostsTimesMustShowMoreOften) {
   const Suspicion times{.name = "presence", .evidence = "", .needs_control = true};
   const Suspicion proof{.name = "clocks", .evidence = "", .needs_control = false};
