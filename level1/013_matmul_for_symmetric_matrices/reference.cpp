@@ -22,8 +22,8 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a,
 
 // Half of a symmetric matrix is all of it.
 static LeastWork least(const Sizes& s) {
-  const auto n = static_cast<double>(s.N);
-  return {.bytes = 4 * (n * (n + 1) + n * n)};
+  const auto n = static_cast<double>(s.N), element = 1.0 * elementSize(dtype_of<real>);
+  return {.bytes = element * (n * (n + 1) + n * n)};
 }
 
 Task kb::task() {

@@ -22,8 +22,8 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::triu(at::
 
 // Zeros need not be read, nor multiplied; the output's are written.
 static LeastWork least(const Sizes& s) {
-  const auto n = static_cast<double>(s.N);
-  return {.bytes = 4 * (n * (n + 1) + n * n), .flops = n * (n + 1) * (n + 2) / 3};
+  const auto n = static_cast<double>(s.N), element = 1.0 * elementSize(dtype_of<real>);
+  return {.bytes = element * (n * (n + 1) + n * n), .flops = n * (n + 1) * (n + 2) / 3};
 }
 
 Task kb::task() {

@@ -51,6 +51,20 @@ TEST(WorkCount, AgreesWithCountsByHand) {
   }
 }
 
+// Under `bf16` all three once declared the bytes of floats, more than were counted: no time.
+TEST(WorkCount, WhatATaskDeclaresGoesWithTheElementType) {
+  const auto folder = tasks_folder().parent_path() / "tests/bf16";
+  const std::vector<std::string> names = task_names(folder);
+  EXPECT_EQ(names.size(), 3);
+  for (const std::string& name : names) {
+    const Task halves = load_task(folder, name), floats = load_task(tasks_folder(), name);
+    const Work work = count_work(halves, halves.smoke, halves.example(halves.smoke));
+    const Work twice = count_work(floats, floats.smoke, floats.example(floats.smoke));
+    EXPECT_EQ(2 * work.bytes, twice.bytes) << name;
+    EXPECT_EQ(work.flops, twice.flops) << name;
+  }
+}
+
 Task product() {
   return small_task(
       {input<float>("a", {4, 4}), input<float>("b", {4, 4}), output<float>("c", {4, 4})},
