@@ -195,11 +195,11 @@ struct Network {
   Linear up{net["up"], s.width, 2 * s.width};
   Linear down{net["down"], 2 * s.width, s.width, false};
 };
-void launch_pointers(const Sizes&, const float* x, const float* up_weight, const float* up_bias,
-                     const float* down_weight, float* y, cudaStream_t);
-void launch_table(const Sizes&, const float* x, const Weights&, float* y, cudaStream_t);
-void launch_two(const Sizes&, const float* x, const float* up, const float* down, float* y,
-                cudaStream_t);
+using LaunchPointers = void(const Sizes&, const float* x, const float* up_weight,
+                            const float* up_bias, const float* down_weight, float* y, cudaStream_t);
+using LaunchTable = void(const Sizes&, const float* x, const Weights&, float* y, cudaStream_t);
+using LaunchTwo = void(const Sizes&, const float* x, const float* up, const float* down, float* y,
+                       cudaStream_t);
 
 template <class Launch>
 Task network() {
@@ -214,13 +214,13 @@ Task network() {
 }
 
 TEST(Network, TakesItsWeightsAsOneTableOrAsOnePointerEach) {
-  EXPECT_TRUE(network<decltype(launch_table)>().weight_table);
-  EXPECT_FALSE(network<decltype(launch_pointers)>().weight_table);
-  EXPECT_THROW(network<decltype(launch_two)>(), c10::Error) << "it has three";
+  EXPECT_TRUE(network<LaunchTable>().weight_table);
+  EXPECT_FALSE(network<LaunchPointers>().weight_table);
+  EXPECT_THROW(network<LaunchTwo>(), c10::Error) << "it has three";
 }
 
 TEST(Network, ComputesWithTheWeightsOfEachCallAtAnySizes) {
-  const Task task = network<decltype(launch_pointers)>();
+  const Task task = network<LaunchPointers>();
   for (const SizeBytes& sizes : {task.smoke, task.odd, task.smoke}) {
     for (const uint64_t seed : {1, 2}) {
       const std::vector<Tensor> given = task.example(sizes, at::kCPU, seed);
