@@ -8,26 +8,25 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from kb_report import tree
-from kb_report.model import JUDGED, ReportError, clean
+from kb_report import cxx, tree
+from kb_report.model import JUDGED, ReportError, clean, one_line
 
 # Nobody's mistake, or none at all.
 _FINE = ("pass", "skipped", "degenerate", None)
 
-_NOT_CODE = re.compile(
-    r"""
-    //[^\n]* | /\*.*?\*/
-  | R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
-  | "(?:\\.|[^"\\\n])*" | '(?:\\[^\n']{1,8}|[^'\\\n])'
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+# Kernels are a tenth of it. What is said of a longer file would take long to find, and of one that
+# is cut, as load.read_text() does, it would be wrong.
+MOST_SOURCE = 256 << 10  # characters
+_PARAMETERS_SHOWN = 1000  # five times as many as the longest declaration of a task has
+
+# None of these may look ahead further than it then goes on, or a long source takes hours.
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _PYTHON = re.compile(
-    r"^(?:import [\w.]+(?: as \w+)?|from [\w.]+ import [^;\n]+|(?:class|def) \w+\(.*\).*:)[ \t]*$",
+    r"^(?:import [\w.]+(?: as \w+)?[ \t]*|from [\w.]+ import [^;\n]+"
+    r"|(?:class|def) \w+\([^)\n]*\).*:[ \t]*)$",
     re.MULTILINE,
 )
-_DEFINITION = re.compile(r"(?P<scope>\btask\s*::\s*)?\blaunch\s*\((?P<parameters>[^;{}]*)\)\s*\{")
+_LAUNCH = re.compile(r"\blaunch\s*\((?P<parameters>[^;{}]*)(?P<body>\{?)")
 _DECLARATION = re.compile(r"\bvoid\s+launch\s*\((?P<parameters>[^;{}]*)\)\s*;")
 _QUALIFIERS = re.compile(r"\b__restrict__\b|\b(?:std|task|kb)\s*::")
 _ITS_NAMESPACE = re.compile(r"\bnamespace\s+task\b")
@@ -65,12 +64,16 @@ _HEADER_OF = {name: header for header, names in _HEADERS.items() for name in nam
 
 @dataclass(frozen=True)
 class Failure:
-    """A kernel that did not pass. code: its source without comments and literals."""
+    """A kernel that did not pass. code: its source without comments and literals.
+
+    within: what the source ends within, other than code.
+    """
 
     task: str
     verdict: str
     source: str
     code: str
+    within: str | None
     said: str
 
     @property
@@ -86,14 +89,14 @@ def of(record: dict[str, Any]) -> list[str]:
     result, source = record["result"], record.get("source_text")
     if record["state"] != JUDGED or result["verdict"] in _FINE:
         return []
-    if source is None or record["source_changed"]:
+    if source is None or record["source_changed"] or len(source) > MOST_SOURCE:
         return []
     said = f"{result.get('evidence') or ''}\n{(result.get('build') or {}).get('diagnostics') or ''}"
     failure = Failure(
         f"level{record['level']}/{record['task']}",
         result["verdict"],
         source,
-        _NOT_CODE.sub(lambda m: " " + "\n" * m[0].count("\n"), source),
+        *cxx.blanked_with_end(source),
         said,
     )
     for rule in _FORM:  # where the file is none, its content tells nothing
@@ -120,7 +123,7 @@ def _fences(f: Failure) -> str | None:
 
 
 def _empty(f: Failure) -> str | None:
-    return None if f.code.strip() else "The file holds no code."
+    return None if f.code.strip() or f.within else "The file holds no code."
 
 
 def _truncated(f: Failure) -> str | None:
@@ -128,45 +131,55 @@ def _truncated(f: Failure) -> str | None:
     if not f.does_not_compile:
         return None
     cut = "It was cut off: ask for a shorter kernel, or allow a longer answer."
-    if re.search(r"/\*", f.code):
-        return f"The file ends within a comment. {cut}"
-    opened: list[tuple[str, int]] = []
+    if f.within:
+        return f"The file ends within a {f.within}. {cut}"
+    opened: list[int] = []
     for found in re.finditer(r"[{}()]", f.code):
         if found[0] in "{(":
-            opened.append((found[0], f.code.count("\n", 0, found.start()) + 1))
-        elif not opened or opened.pop()[0] != {"}": "{", ")": "("}[found[0]]:
+            opened.append(found.start())
+        elif not opened or f.code[opened.pop()] != {"}": "{", ")": "("}[found[0]]:
             return None  # one too many, or one that is missing within, is another mistake
     if not opened:
         return None
-    return f"The file ends before the {opened[0][0]} of line {opened[0][1]} is closed. {cut}"
+    line = f.code.count("\n", 0, opened[0]) + 1
+    return f"The file ends before the {f.code[opened[0]]} of line {line} is closed. {cut}"
+
+
+def _defined(code: str) -> str | None:
+    """The parameters of the first function called launch that is defined; None without."""
+    for found in _LAUNCH.finditer(code):
+        before = found["parameters"].rstrip()
+        if found["body"] and before.endswith(")"):
+            return before[:-1]
+    return None
 
 
 def _no_launch(f: Failure) -> str | None:
     if not f.does_not_compile or re.search(r"\btask\s*::\s*launch\b", f.code):
         return None
-    if _ITS_NAMESPACE.search(f.code) and _DEFINITION.search(f.code):
+    defined = _defined(f.code) is not None
+    if defined and _ITS_NAMESPACE.search(f.code):
         return None
     declared = _declared(f.task)
     how = f"void task::launch({declared})" if declared else "task::launch as task.h declares it"
-    if _DEFINITION.search(f.code):
+    if defined:
         return f"launch is defined outside of namespace task: define {how}."
     return f"The file defines no task::launch: define {how}."
 
 
 def _signature(f: Failure) -> str | None:
     """The definition has other parameters than the declaration, perhaps those of another task."""
-    found = _DEFINITION.search(f.code)
-    declared = _declared(f.task)
-    if not (f.does_not_compile and found and declared):
+    found, declared = _defined(f.code), _declared(f.task)
+    if not f.does_not_compile or found is None or declared is None:
         return None
-    mine, wanted = _types(found["parameters"]), _types(declared)
+    mine, wanted = _types(found), _types(declared)
     if mine == wanted:
         return None
-    other = _same_parameters().get(_plain(found["parameters"]), [])
+    other = _same_parameters().get(_plain(found), [])
     whose = f", which is the signature of {other[0]}" if len(other) == 1 else ""
     return (
-        f"task::launch has other parameters than task.h declares: ({_one_line(found['parameters'])})"
-        f"{whose}; {f.task} wants ({declared})."
+        "task::launch has other parameters than task.h declares: "
+        f"({one_line(found, _PARAMETERS_SHOWN)}){whose}; {f.task} wants ({declared})."
     )
 
 
@@ -226,7 +239,7 @@ def _one_line(parameters: str) -> str:
 def _declared(task: str) -> str | None:
     """The parameters of task::launch in the task.h of this project; None without the task."""
     try:
-        found = _DECLARATION.search(_NOT_CODE.sub(" ", tree.task(task).header))
+        found = _DECLARATION.search(cxx.blanked(tree.task(task).header))
     except ReportError:
         return None
     return _one_line(found["parameters"]) if found else None

@@ -13,8 +13,11 @@ _ERROR = re.compile(r"\b(error|fatal|undefined|unsupported)\b", re.IGNORECASE)
 _WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
 _MESSAGE = re.compile(r"\b(error|warning|note|remark)\b\s*(#[\w-]+)?\s*:", re.IGNORECASE)
 # Folders of where a line points to, and of files that are named by a path of the machine or of the
-# candidates. Not those of other names: "torch/extension.h" is the author's own text.
-_LOCATION = re.compile(r"^((?:In file included from|\s+from)?\s*)(?:[\w.+ -]*/)+(?=[\w.+-]+[(:]\d)")
+# candidates. Not those of other names: "torch/extension.h" is the author's own text. Lines may be
+# long and all of spaces, so the + keeps each to one of the two parts that could take it.
+_LOCATION = re.compile(
+    r"^((?:In file included from|\s+from)?\s*+)(?:[\w.+ -]*/)+(?=[\w.+-]+[(:]\d)"
+)
 _FOLDERS = re.compile(
     r"(?<![\w./<+-])(?:/|candidates/|level\d+/)(?:[\w.+-]+/)*(?=[\w.+-]+\.(?:cuh?|h|hpp|cpp|cc)\b)"
 )

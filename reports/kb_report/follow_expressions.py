@@ -366,8 +366,8 @@ class Expressions(State):
     def limited(self, value: Any) -> Any:
         if isinstance(value, int) and value.bit_length() > 256:
             raise Untranslatable(PYTHON, "a number with more than 256 bits")
-        if isinstance(value, str) and len(value) > 20_000_000:
-            raise Untranslatable(PYTHON, "a text of more than 20 MB")
+        if isinstance(value, str) and len(value) > 1_000_000:
+            raise Untranslatable(PYTHON, "a text of more than 1 MB")
         if isinstance(value, complex):
             raise Untranslatable(PYTHON, "a complex number")
         return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Any
 
 from kb_report.follow_state import (
@@ -34,6 +35,9 @@ from kb_report.symbols import (
     Weight,
     describe,
 )
+
+# A loop may come to the same long expression in each of its steps.
+_unparsed = lru_cache(64)(ast.unparse)
 
 
 class Statements(State):
@@ -83,7 +87,7 @@ class Statements(State):
                 for alias in node.names:
                     scope[alias.asname or alias.name] = Library(f"{node.module}.{alias.name}")
             case ast.Raise():
-                raise Raised(ast.unparse(node.exc)[:60] if node.exc else "again")
+                raise Raised(_unparsed(node.exc)[:60] if node.exc else "again")
             case ast.Break() | ast.Continue():
                 raise Loop(isinstance(node, ast.Continue))
             case ast.Pass() | ast.Global() | ast.Nonlocal() | ast.Assert() | ast.Delete():
@@ -97,7 +101,7 @@ class Statements(State):
         """A function as its decorators leave it."""
         function = Function(node, scope)
         for each in node.decorator_list:
-            name = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+            name = _unparsed(each.func if isinstance(each, ast.Call) else each)
             if "triton" in name:
                 return Library(f"triton.{node.name}")
             if "jit" in name or name.startswith("numba"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from kb_report.follow_state import (
@@ -96,7 +95,7 @@ class Values(State):
             return owner.of
         found = self.of_class(owner.of, name)
         if isinstance(found, Function):
-            decorators = {ast.unparse(d) for d in getattr(found.node, "decorator_list", [])}
+            decorators = {getattr(d, "id", "") for d in getattr(found.node, "decorator_list", [])}
             if "staticmethod" in decorators:
                 return found
             if "property" in decorators:

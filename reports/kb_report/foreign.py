@@ -226,4 +226,4 @@ def _text(path: Path) -> tuple[str, tuple[str, str] | None]:
 
 
 def _natural(name: str) -> list[Any]:
-    return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in re.split(r"(\d+)", name) if p]
+    return [(1, int(p), "") if p.isdecimal() else (0, 0, p) for p in re.split(r"(\d+)", name) if p]

@@ -223,7 +223,7 @@ def operators(module: ast.Module, name: str) -> list[str]:
     found = []
     calls = [n for n in ast.walk(methods.get("forward", ast.Pass())) if isinstance(n, ast.Call)]
     for call in sorted(calls, key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0)):
-        own = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self"
+        own = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "self"
         called = layers.get(call.func.attr, call.func.attr) if own else _last(call.func)
         called = _SAME_OPERATOR.get(called.lower(), called.lower())
         if called not in _IGNORED:
@@ -232,7 +232,10 @@ def operators(module: ast.Module, name: str) -> list[str]:
 
 
 def _last(node: ast.expr) -> str:
-    return ast.unparse(node).split(".")[-1].split("(")[0]
+    """The last name of a dotted one, or of the function of a call; no operator's name otherwise."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _operators_of_tasks(root: Path) -> dict[str, list[str]]:

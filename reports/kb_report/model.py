@@ -273,7 +273,7 @@ def natural_key(text: str | None) -> list[Any]:
     """Sort key that puts s2 before s10 and None first."""
     if text is None:
         return []
-    return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"(\d+)", text) if p]
+    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in re.split(r"(\d+)", text) if p]
 
 
 def candidate_name(c: dict[str, Any]) -> str:

@@ -182,6 +182,6 @@ def _cell(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula gets an apostrophe in front."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
+    if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@"):
         return "'" + value
     return value

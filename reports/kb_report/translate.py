@@ -10,10 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
+from kb_report import cxx
 from kb_report.follow import Follower
-from kb_report.follow_state import OPERATORS, PYTHON, TRITON, known_sizes
+from kb_report.follow_state import MOST_ITEMS, OPERATORS, PYTHON, TRITON, known_sizes
 from kb_report.launch import Launch, split
 from kb_report.model import clean
 from kb_report.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
@@ -26,13 +29,18 @@ NO_CUDA = "holds no CUDA"
 LARGE = "is larger than 1 MB"
 MOST_BYTES = 1_000_000
 MOST_WAYS = 64
+# Functions within functions are read once for each.
+MOST_READ = 10 * MOST_BYTES
+# How far before the name of a function its type begins, and how long the list of its parameters is.
+MOST_BEFORE = 300
+MOST_PARAMETERS = 5000
 
+# None of these may look ahead further than it then goes on: a long source would take hours.
 _TORCH_INCLUDE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch/|ATen/|c10/|pybind11/|THC/|Python\.h)[^>\"\n]*[>\"].*$",
     re.MULTILINE,
 )
-_BINDING = re.compile(r'\bm\s*\.\s*def\s*\(\s*"(\w+)"\s*,\s*&?\s*(?:\w+::)*(\w+)')
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_BINDING = re.compile(r'\bm\s*\.\s*def\s*\(\s*"(\w+)"\s*,\s*+&?\s*+(?:\w+::)*(\w+)')
 # Operators of libtorch: an extension that calls one of them needs more than names.
 _OPERATOR = re.compile(
     r"\b(?:torch|at)::(?!"
@@ -42,9 +50,21 @@ _OPERATOR = re.compile(
     r"|toString)(\w+)(?:::\w+)*|\.(matmul|mm|bmm|sum|mean|softmax|exp|log|sqrt|relu|mul|add|sub|div"
     r"|mul_|add_|sub_|div_|clamp|clamp_|max|min|argmax|index_select|expand"
     r"|item|cpu|packed_accessor\w*|accessor|pow|norm|repeat|masked_fill_?|triu|tril|cumsum|flip"
-    r"|amax|sort|topk)(?:<[^>]*>)?\s*\("
+    r"|amax|sort|topk)(?:<[^<>]*>)?\s*\("
 )  # fmt: skip
-
+_OF_TENSORS = re.compile(r"(?:torch|at)::Tensor\b[^;{}]*")
+_TENSOR = re.compile(r"\bTensor\s*+&?\s*+(\w+)\s*[,)=;]")
+_MADE = re.compile(r"\bauto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones)")
+# Arithmetic: a name, or the end of an expression; the sign; what follows.
+_SIGN = re.compile(
+    r"(?:\b(?P<left>\w++)|\))\s*+(?P<sign>[*/+-])(?=(?P<more>[=*/+>-])?\s*(?P<right>\w*)(?P<call>\s*[.(])?)"
+)
+_CONDITION = re.compile(r"\s*(?:if|else)(?!\S)")
+_CALL = re.compile(r"\b(\w++)\s*\(")
+_RETURNS = re.compile(
+    r"((?:std::)?(?:vector|tuple|pair)\s*<[^;{}()]*>|(?<![\w:])[\w:]++)\s+"
+    r"(?:__launch_bounds__\([^)]*\)\s*)?\Z"
+)
 
 # Those of them that kb/torch.h has as names, so that a fallback compiles; to call one is an error.
 _FALLBACKS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
@@ -97,7 +117,7 @@ def translate(
     module = parse(text)
     if cuda is not None and len(cuda) > MOST_BYTES:
         raise Untranslatable(LARGE)
-    if "triton" in text and re.search(r"^\s*(?:import|from) triton", text, re.MULTILINE):
+    if "triton" in text and re.search(r"^[ \t]*(?:import|from) triton", text, re.MULTILINE):
         raise Untranslatable(TRITON)
     if cuda is None and "__global__" not in text and "cpp_extension" not in text:
         raise Untranslatable(NO_CUDA)
@@ -266,55 +286,81 @@ def host_operators(text: str) -> list[tuple[str, bool]]:
     With each, whether it stands in a branch: then it is what the extension does for sizes that its
     kernel does not take. `text` has no comments and no texts.
     """
-    found = []
-    for head in re.finditer(r"(?:torch|at)::Tensor\b[^;{}]*\([^;{}]*\)\s*\{", text):
-        body = _until_closed(text[head.end() :], "{}")
-        names = set(re.findall(r"Tensor\s*&?\s*(\w+)\s*[,)=;]", head[0] + body))
-        names |= set(
-            re.findall(r"auto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones)", body)
-        )
-        matches = [(m.start(), m[1] or m[2], " ".join(m[0].split()).rstrip("( ")) for m in
-                   _OPERATOR.finditer(body)]  # fmt: skip
-        if names:
-            either = "|".join(sorted(names))
-            sign = re.compile(
-                rf"\b(?:{either})\s*([*/+-])(?![=*/+>-])|[\w)]\s*([*/+-])\s*(?:{either})\b(?!\s*\.|\s*\()"
-            )
-            for m in sign.finditer(body):
-                matches.append((m.start(), m[1] or m[2], f"{m[1] or m[2]} of tensors"))
-        for place, name, what in matches:
-            before = body[:place]
-            statement = re.split(r"[;{}]", before)[-1].split()
-            branch = _in_branch(before) or statement[:1] in (["if"], ["else"])
-            found.append((what, branch and name in _FALLBACKS))
+    found: dict[tuple[str, bool], None] = {}
+    read = 0
+    for head in _OF_TENSORS.finditer(text):
+        declared = head[0].rstrip()
+        if "(" not in declared or declared[-1] != ")" or text[head.end() : head.end() + 1] != "{":
+            continue
+        body = _until_closed(text, head.end() + 1, "{}")
+        read += len(body)
+        if read > MOST_READ:
+            raise Untranslatable(LARGE, "with the functions that stand in functions of its C++")
+        names = {*_TENSOR.findall(declared), *_TENSOR.findall(body), *_MADE.findall(body)}
+        matches = [(m.start(), m[1] or m[2], _called(m[0])) for m in _OPERATOR.finditer(body)]
+        for m in _SIGN.finditer(body) if names else ():
+            of_left = m["left"] in names and not m["more"]
+            if of_left or (m["right"] in names and not m["more"] and not m["call"]):
+                matches.append((m.start("sign"), m["sign"], f"{m['sign']} of tensors"))
+        matches.sort()
+        branches = _in_branches(body, [place for place, _, _ in matches])
+        for (_, name, what), branch in zip(matches, branches, strict=True):
+            found[what, branch and name in _FALLBACKS] = None
+    return list(found)
+
+
+def _called(text: str) -> str:
+    """An operator as a note calls it, without arguments of its template."""
+    return " ".join(text[:100].partition("<")[0].split()).rstrip("( ")
+
+
+def _in_branches(body: str, places: list[int]) -> list[bool]:
+    """Whether each place, in their order, stands in braces other than those of lambdas, or after if."""
+    found: list[bool] = []
+    open_braces: list[bool] = []
+    branches = 0  # of the open braces
+    statement = 0  # where the one that holds the place begins
+    for mark in chain(re.finditer(r"[;{}]", body), [None]):
+        end = mark.start() if mark else len(body)
+        first = _CONDITION.match(body, statement)
+        while len(found) < len(places) and places[len(found)] < end:
+            found.append(branches > 0 or first is not None)
+        if mark is None:
+            break
+        if mark[0] == "{":
+            lead = body[max(0, end - 80) : end]
+            is_branch = re.search(r"\]\s*(?:\([^()]*\))?\s*$", lead) is None
+            open_braces.append(is_branch)
+            branches += is_branch
+        elif mark[0] == "}" and open_braces:
+            branches -= open_braces.pop()
+        statement = mark.end()
     return found
 
 
-def _in_branch(before: str) -> bool:
-    """Whether the end of a text stands in braces other than those of lambdas."""
-    open_braces: list[bool] = []
-    for match in re.finditer(r"[{}]", before):
-        if match[0] == "{":
-            lead = before[max(0, match.start() - 80) : match.start()]
-            open_braces.append(re.search(r"\]\s*(?:\([^()]*\))?\s*$", lead) is None)
-        elif open_braces:
-            open_braces.pop()
-    return any(open_braces)
+@lru_cache(16)  # a source may call its functions thousands of times
+def _signatures(cuda: str, cpp: str, functions: tuple[str, ...] | None) -> dict[str, Signature]:
+    if len(cuda) + len(cpp) > MOST_BYTES:  # Python can put together more than it holds
+        raise Untranslatable(LARGE)
+    text = cxx.blanked(cuda + "\n" + cpp, keep_strings=True)
+    bound = dict(_BINDING.findall(text))
+    names = {name: name for name in functions or ()} | bound
+    chosen = {name: names.get(name, name) for name in list(names or _defined(text))[:MOST_ITEMS]}
+    calls: dict[str, list[re.Match[str]]] = {function: [] for function in chosen.values()}
+    for call in _CALL.finditer(text):
+        if call[1] in calls:
+            calls[call[1]].append(call)
+    found = {}
+    for name, function in chosen.items():
+        if (signature := _signature(text, function, calls[function])) is not None:
+            found[name] = signature
+    return found
 
 
 def signatures(extension: Extension) -> dict[str, Signature]:
     """Functions that an extension binds, or that its source defines, by their names in Python."""
-    text = _COMMENT.sub(
-        lambda m: m[0] if m[0][0] == '"' else " ", extension.cuda + "\n" + extension.cpp
-    )
-    bound = dict(_BINDING.findall(text))
-    names = {name: name for name in extension.functions or ()} | bound
-    found = {}
-    for name in names or _defined(text):
-        function = names.get(name, name)
-        if (signature := _signature(text, function)) is not None:
-            found[name] = signature
-    return found
+    functions = None if extension.functions is None else tuple(extension.functions)
+    return _signatures(extension.cuda, extension.cpp, functions)
 
 
 def _defined(text: str) -> list[str]:
@@ -322,40 +368,46 @@ def _defined(text: str) -> list[str]:
     return found + re.findall(r"\b__global__\s+void\s+(\w+)\s*\(", text)
 
 
-def _signature(text: str, function: str) -> Signature | None:
-    match = re.search(
-        rf"((?:std::)?(?:vector|tuple|pair)\s*<[^;{{}}()]*>|[\w:]+)\s+(?:__launch_bounds__\([^)]*\)\s*)?"
-        rf"{re.escape(function)}\s*\(",
-        text,
-    )
-    if match is None or match[1] in ("return", "new", "else"):
+def _signature(text: str, function: str, calls: list[re.Match[str]]) -> Signature | None:
+    """The first of the places where the name stands before a bracket that has a type before it."""
+    for call in calls:
+        start = max(0, call.start() - MOST_BEFORE)
+        lead = text[start : call.start()]
+        if lead[-1:].isspace() or lead[-1:] == ")":
+            match = _RETURNS.search(lead)
+            if match is not None:
+                break
+    else:
         return None
-    before = text[max(0, match.start() - 200) : match.start()]
+    if match[1] in ("return", "new", "else"):
+        return None
+    before = text[max(0, start + match.start() - 200) : start + match.start()]
     before = re.split(r"[;}]", before)[-1]
     kernel = "__global__" in before or match[1] == "__global__"
     parameters = ()
     if kernel:
         if "template" in before:
             return None  # its arguments do not say which instance
-        parameters = tuple(_type_of(p) for p in split(_until_closed(text[match.end() :])))
+        listed = _until_closed(text[: call.end() + MOST_PARAMETERS], call.end())
+        parameters = tuple(_type_of(p) for p in split(listed))
     return Signature(function, re.sub(r"\s+", "", match[1]), kernel, parameters)
 
 
-def _until_closed(text: str, brackets: str = "()") -> str:
-    """What comes before the bracket that closes one which is open."""
+def _until_closed(text: str, start: int, brackets: str = "()") -> str:
+    """What comes from `start` on, before the bracket that closes one which is open."""
     depth = 1
-    for i, c in enumerate(text):
-        depth += (c == brackets[0]) - (c == brackets[1])
+    for mark in re.compile(f"[{re.escape(brackets)}]").finditer(text, start):
+        depth += 1 if mark[0] == brackets[0] else -1
         if depth == 0:
-            return text[:i]
-    return text
+            return text[start : mark.start()]
+    return text[start:]
 
 
 def _type_of(parameter: str) -> str:
     """`const float*` of `const float* __restrict__ x`."""
-    plain = re.sub(r"__restrict__|__restrict\b|=.*", " ", parameter)
-    match = re.fullmatch(r"\s*(.*?[\s*&])\s*\w+\s*", plain, re.DOTALL)
-    return " ".join((match[1] if match else plain).split())
+    plain = " ".join(re.sub(r"__restrict__|__restrict\b|=.*", " ", parameter).split())
+    match = re.fullmatch(r"(.*[ *&])\w+", plain)
+    return (match[1] if match else plain).rstrip()
 
 
 def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: str) -> Translation:
@@ -363,13 +415,11 @@ def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: 
         raise Untranslatable(SEVERAL, f"{len(ways.extensions)}")
     extension = ways.extensions[0]
     body = extension_source(extension)
-    plain = _COMMENT.sub(" ", body)
-    for what, is_fallback in host_operators(plain):
+    notes = list(ways.notes)
+    for what, is_fallback in host_operators(cxx.blanked(body)):
         if not is_fallback:
             raise Untranslatable(OPERATORS, f"{what} in its C++")
-        note = f"only for some sizes: else its C++ calls {what}"
-        if note not in ways.notes:
-            ways.notes.append(note)
+        notes.append(f"only for some sizes: else its C++ calls {what}")
     outputs = launch.of("output")
     lines = [
         f"// From {origin}.",
@@ -419,7 +469,7 @@ def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: 
         name = "kb_w_" + path.replace(".", "_")
         lines.append(f"  [[maybe_unused]] const at::Tensor {name} = {text};")
     lines += [*code.lines, "}", ""]
-    notes = ways.notes
+    notes = list(dict.fromkeys(notes))
     notes += [f"only for some sizes: else it {reason}" for reason in dict.fromkeys(ways.partial)]
     return Translation("\n".join(lines), notes)
 
@@ -431,7 +481,7 @@ def _function(head: str, number: int, body: str | None) -> str:
 def extension_source(extension: Extension) -> str:
     """The C++ of an extension as one file, with launches on the stream of launch()."""
     parts = [extension.cuda]
-    if "{" in _COMMENT.sub(" ", extension.cpp):  # else it only declares
+    if "{" in cxx.blanked(extension.cpp):  # else it only declares
         parts.append(extension.cpp)
     return on_stream(_TORCH_INCLUDE.sub("", "\n".join(parts)))
 
