@@ -1,4 +1,5 @@
-// Bytes that are no UTF-8 are escaped, too: what a terminal makes of them is its own affair.
+// Bytes that are no UTF-8 are escaped, too: what a terminal makes of them is its own affair. Tags
+// are looked for at the end, since a dropped colour sequence may have stood within one.
 #include "base/printable.h"
 
 #include <array>
@@ -31,6 +32,14 @@ size_t colour_sequence(std::string_view s) {
   return end != std::string_view::npos && (s[end] == 'm' || s[end] == 'K') ? end + 1 : 0;
 }
 
+void escape_tags(std::string* text) {
+  for (const std::string_view tag : {"<CTest", "<Dart"}) {
+    for (size_t at = text->find(tag); at != std::string::npos; at = text->find(tag, at)) {
+      text->replace(at, 1, "\\x3c");
+    }
+  }
+}
+
 }  // namespace
 
 std::string printable(std::string_view line) {
@@ -57,6 +66,7 @@ std::string printable(std::string_view line) {
     result += line.substr(0, length);
     line.remove_prefix(length);
   }
+  escape_tags(&result);
   return result;
 }
 
@@ -69,6 +79,12 @@ std::string printable_text(std::string_view text) {
     result += '\n';
     text.remove_prefix(newline + 1);
   }
+}
+
+std::string_view first_bytes(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (text[most] & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
 }
 
 }  // namespace kb

@@ -16,7 +16,9 @@
 #include "base/sha256.h"
 #include "base/supervise.h"
 #include "build/build_record.h"
+#include "build/demangler.h"
 #include "build/diagnostics.h"
+#include "build/module_audit.h"
 #include "build/object_audit.h"
 #include "build/ptxas.h"
 #include "build/source_check.h"
@@ -28,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t replayed_lines = 20;
+constexpr size_t longest_reason = 600;
 constexpr int nvcc_gave_up = 255;  // how it passes an error of ptxas on; no signal has this number
 
 /// One compiler run: how it ended and what it said.
@@ -98,9 +101,7 @@ std::string telling_line(const std::string& text, bool (*is_telling)(std::string
     if (is_telling(line)) break;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  size_t length = std::min<size_t>(line.size(), 300);
-  while (length < line.size() && length > 0 && (line[length] & 0xc0) == 0x80) --length;
-  return std::string(line.substr(0, length));
+  return std::string(first_bytes(line, 300));
 }
 
 // What to say about the commonest mistakes of generators, else nothing.
@@ -179,6 +180,7 @@ class Compilation {
     describe_command();
     prepare_sandbox();
     CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
+    keep_compiled(command_.object, &run.resources);
     refuse_undeclared_headers(&run);
     if (run.status == BuildStatus::ok) audit(&run);
     if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
@@ -283,6 +285,14 @@ class Compilation {
     return outcome;
   }
 
+  // Whatever a compiler starts may print lines like those of ptxas.
+  static void keep_compiled(const std::string& object, std::vector<KernelResources>* kernels) {
+    if (kernels->empty()) return;
+    std::error_code error;
+    const bool readable = fs::file_size(object, error) <= ModulePolicy{}.max_bytes && !error;
+    keep_named(readable ? read_text(object) : "", kernels);
+  }
+
   // Facts for the author, never a verdict: whatever goes wrong here leaves them out.
   void read_sass(const std::string& object, std::vector<KernelResources>* kernels) {
     if (options_.cuobjdump.empty() || kernels->empty()) return;
@@ -333,6 +343,7 @@ class Compilation {
       run->reason = "the compiler reported success but wrote no object";
       return;
     }
+    if (refuse_larger(command_.object, "object", run)) return;
     if (sandbox_fd_ < 0) {
       if (const auto problem = check_source(command_, rules_)) {
         run->status = BuildStatus::compile_error;
@@ -347,14 +358,27 @@ class Compilation {
     run->reason = *audit.problem;
   }
 
+  // What the module's audit would refuse need not lie on everybody's disk until then.
+  static bool refuse_larger(const fs::path& file, const std::string& what, CompilerRun* run) {
+    const uint64_t most = ModulePolicy{}.max_bytes;
+    std::error_code error;
+    const uint64_t bytes = fs::file_size(file, error);
+    if (error || bytes <= most) return false;
+    run->status = BuildStatus::policy_violation;
+    run->reason = "candidate's " + what + " has " + std::to_string(bytes) +
+                  " bytes, more than the " + std::to_string(most) + " that are allowed";
+    return true;
+  }
+
   // A module that cannot be linked would stop everybody's build.
   void try_link(CompilerRun* run) {
     std::vector<std::string> words = options_.link;
     const std::string module = (temporary_.path() / "module.so").string();
     words.insert(words.end(), {command_.object, "-o", module});
     CompilerRun link = run_compiler(words, false);
+    const bool too_large = refuse_larger(module, "module", run);
     remove_file(module);
-    if (link.status == BuildStatus::ok) return;
+    if (too_large || link.status == BuildStatus::ok) return;
     run->diagnostics = link.diagnostics;
     run->status = link.status;
     run->reason = "it does not link: " + link.reason;
@@ -379,6 +403,7 @@ class Compilation {
     CompilerRun check = run_compiler(words, false);
     // Without the library that the CPU route refuses nvcc cannot tell either.
     if (unsupported && mentions(check.diagnostics, {"No such file or directory"})) return;
+    keep_compiled(object, &check.resources);
     if (check.status == BuildStatus::ok) read_sass(object, &check.resources);
     remove_file(object);
     run->resources = check.resources;
@@ -412,7 +437,8 @@ class Compilation {
 
   void record(const CompilerRun& run) {
     record_.status = run.status;
-    record_.reason = run.reason;
+    // Paths and words of the candidate's may be in it.
+    record_.reason = first_bytes(printable(run.reason), longest_reason);
     record_.exit_code = run.outcome.exit_code;
     record_.signal = run.outcome.signal;
     record_.seconds = run.outcome.seconds;
@@ -420,7 +446,15 @@ class Compilation {
     record_.peak_bytes = run.outcome.peak_bytes;
     record_.diagnostics = run.diagnostics;
     record_.resources = run.resources;
+    name_kernels();
     if (run.status != BuildStatus::ok) record_.object_bytes = 0;
+  }
+
+  void name_kernels() {
+    std::vector<std::string> names;
+    for (const KernelResources& kernel : record_.resources) names.push_back(kernel.kernel);
+    names = demangled(names);
+    for (size_t i = 0; i < names.size(); ++i) record_.resources[i].kernel = names[i];
   }
 
   void replace_object() {
@@ -464,10 +498,10 @@ class Compilation {
       text += "[more in " + record_path_ + "]\n";
     }
     if (run.status != BuildStatus::ok) {
-      text += "kb_cc: " + printable(shown(command_.source)) + ": " +
-              std::string(status_name(run.status)) + not_said_above(shown(run.reason), above) +
-              "\n";
+      text += "kb_cc: " + shown(command_.source) + ": " + std::string(status_name(run.status)) +
+              not_said_above(shown(record_.reason), above) + "\n";
     }
+    text = printable_text(text);  // as a whole: without a folder's name its neighbours may be a tag
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
 

@@ -41,6 +41,11 @@ bool holds_no_orders(uint32_t type) {
 static_assert(std::endian::native == std::endian::little,
               "the reader copies structures as they are");
 
+// No honest kernel comes near. Names may share their bytes, so that those of a small file can fill
+// the memory.
+constexpr uint64_t most_symbols = 100000;
+constexpr uint64_t most_name_bytes = 64 << 20;
+
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
 class Image {
@@ -71,7 +76,7 @@ class Image {
   }
 
   /// The zero-terminated string at `offset` inside a string table section.
-  std::string string(const Elf64_Shdr& strings, uint64_t offset) const {
+  std::string string(const Elf64_Shdr& strings, uint64_t offset) {
     if (strings.sh_type == SHT_NOBITS || offset >= strings.sh_size ||
         strings.sh_offset > bytes_.size() || bytes_.size() - strings.sh_offset < strings.sh_size) {
       fail("ELF string table is cut short");
@@ -80,11 +85,14 @@ class Image {
     const char* last = bytes_.data() + strings.sh_offset + strings.sh_size;
     const char* zero = std::find(first, last, '\0');
     if (zero == last) fail("ELF string has no end");
+    name_bytes_ += static_cast<uint64_t>(zero - first);
+    if (name_bytes_ > most_name_bytes) fail("ELF names of more than 64 MiB");
     return {first, zero};
   }
 
  private:
   std::vector<char> bytes_;
+  uint64_t name_bytes_ = 0;  // of all strings that were asked for
 };
 
 class Reader {
@@ -96,8 +104,8 @@ class Reader {
     read_sections();
     for (size_t i = 0; i < sections_.size(); ++i) {
       const Elf64_Shdr& section = sections_[i];
-      if (section.sh_type == SHT_SYMTAB) file_.symbols = symbols(i);
-      if (section.sh_type == SHT_DYNSYM) file_.dynamic_symbols = symbols(i);
+      if (section.sh_type == SHT_SYMTAB) take_symbols(i, &file_.symbols, &symbol_tables_);
+      if (section.sh_type == SHT_DYNSYM) take_symbols(i, &file_.dynamic_symbols, &dynamic_tables_);
       if (section.sh_type == SHT_DYNAMIC) read_dynamic(section);
       if (section.sh_type == SHT_RELA && file_.type == ET_DYN) read_relocations(section);
     }
@@ -145,11 +153,21 @@ class Reader {
     return sections_[index];
   }
 
-  std::vector<ElfSymbol> symbols(size_t section_index) const {
+  // The format wants no more than one table of a kind.
+  void take_symbols(size_t section_index, std::vector<ElfSymbol>* table, int* tables) {
+    if (++*tables > 1) fail("ELF file with two symbol tables of a kind");
+    *table = symbols(section_index);
+  }
+
+  std::vector<ElfSymbol> symbols(size_t section_index) {
     const Elf64_Shdr& section = sections_[section_index];
     const Elf64_Shdr& strings = section_at(section.sh_link);
     const auto table =
         image_.table<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym));
+    if (table.size() > most_symbols) {
+      fail("ELF symbol table of " + std::to_string(table.size()) + " entries, more than the " +
+           std::to_string(most_symbols) + " that are read");
+    }
     const std::vector<uint32_t> extended = extended_indices(section_index);
     std::vector<ElfSymbol> result;
     result.reserve(table.size());
@@ -232,23 +250,23 @@ class Reader {
       }
     }
     if (dynamic_segments != 1) fail("not one dynamic segment but another number");
-    size_t tables = 0;
     for (const Elf64_Shdr& section : sections_) {
       if (section.sh_type != SHT_DYNSYM) continue;
-      ++tables;
       if (section.sh_addr != loader_symbols_ ||
           section_at(section.sh_link).sh_addr != loader_strings_ ||
           section_at(dynamic_section_->sh_link).sh_addr != loader_strings_) {
         fail("the section table contradicts the dynamic symbol table");
       }
     }
-    if (tables != 1) fail("not one dynamic symbol table but another number");
+    if (dynamic_tables_ == 0) fail("no dynamic symbol table");
   }
 
   Image image_;
   Elf64_Ehdr header_ = {};
   std::vector<Elf64_Shdr> sections_;
   std::vector<std::string> section_names_;
+  int symbol_tables_ = 0;
+  int dynamic_tables_ = 0;
   const Elf64_Shdr* dynamic_section_ = nullptr;
   uint64_t loader_symbols_ = 0;
   uint64_t loader_strings_ = 0;

@@ -49,8 +49,8 @@ struct ElfFile {
 };
 
 /// Reads `path`. Every offset is checked: the file may be hostile. Throws std::runtime_error with a
-/// sentence about what is wrong, also if a shared object's section table contradicts what the
-/// loader would read.
+/// sentence about what is wrong, also if it has more symbols than any honest kernel, or if a shared
+/// object's section table contradicts what the loader would read.
 ElfFile read_elf(const std::filesystem::path& path);
 
 }  // namespace kb

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "base/printable.h"
+#include "build/demangler.h"
 #include "build/elf_file.h"
 
 namespace kb {
@@ -60,8 +62,10 @@ std::optional<ModuleAudit> audit_imports(const ElfFile& file, const ModulePolicy
 std::optional<ModuleAudit> audit_libraries(const ElfFile& file, const ModulePolicy& policy) {
   for (const std::string& needed : file.needed) {
     if (may_need(needed, policy)) continue;
+    const std::string name = printable(needed);
     return ModuleAudit{AuditVerdict::policy_violation,
-                       "candidate's module needs " + needed + ", which the library policy '" +
+                       "candidate's module needs " + std::string(first_bytes(name, 300)) +
+                           ", which the library policy '" +
                            std::string(library_policy_name(policy.library)) + "' does not allow"};
   }
   for (const int64_t tag : file.dynamic_tags) {

@@ -3,10 +3,12 @@
 
 #include <elf.h>
 
-#include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
+#include "build/demangler.h"
 #include "build/elf_file.h"
 #include "build/symbol_rules.h"
 
@@ -30,16 +32,27 @@ bool defines_launch(const ElfFile& file) {
   return defined || entry;
 }
 
-// nvcc registers the kernels of each object from a function that it names like this.
-bool is_registration(const ElfFile& file, const ElfInitializer& initializer) {
-  if (initializer.symbol >= file.symbols.size()) return false;
-  const ElfSymbol& base = file.symbols[initializer.symbol];
-  const uint64_t target = base.value + static_cast<uint64_t>(initializer.addend);
-  return std::any_of(file.symbols.begin(), file.symbols.end(), [&](const ElfSymbol& symbol) {
-    return symbol.type == STT_FUNC && symbol.local() && symbol.section == base.section &&
-           symbol.value == target &&
-           symbol.name.find("__sti____cudaRegisterAll") != std::string::npos;
-  });
+// Functions that run when the module is loaded, but for those from which nvcc registers the kernels
+// of each object.
+int count_constructors(const ElfFile& file) {
+  using Place = std::pair<uint32_t, uint64_t>;  // section, offset
+  std::set<Place> registrations;
+  for (const ElfSymbol& symbol : file.symbols) {
+    if (symbol.type == STT_FUNC && symbol.local() &&
+        symbol.name.find("__sti____cudaRegisterAll") != std::string::npos) {
+      registrations.emplace(symbol.section, symbol.value);
+    }
+  }
+  int count = file.has_init_code ? 1 : 0;
+  for (const ElfInitializer& initializer : file.initializers) {
+    if (initializer.symbol < file.symbols.size()) {
+      const ElfSymbol& base = file.symbols[initializer.symbol];
+      const uint64_t target = base.value + static_cast<uint64_t>(initializer.addend);
+      if (registrations.contains({base.section, target})) continue;
+    }
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -57,10 +70,7 @@ ObjectAudit audit_object(const std::filesystem::path& object) {
     audit.problem = "the compiler wrote no relocatable object";
     return audit;
   }
-  audit.static_constructors = file.has_init_code ? 1 : 0;
-  for (const ElfInitializer& initializer : file.initializers) {
-    if (!is_registration(file, initializer)) ++audit.static_constructors;
-  }
+  audit.static_constructors = count_constructors(file);
   if (file.directs_linker) {
     audit.problem = "candidate has a section that gives orders to the linker";
     return audit;
@@ -68,7 +78,8 @@ ObjectAudit audit_object(const std::filesystem::path& object) {
   for (const ElfSymbol& symbol : file.symbols) {
     if (!symbol.defined() || symbol.local()) continue;
     if (symbol.weak() && symbol.name.starts_with("kb_")) {
-      audit.problem = "candidate makes " + symbol.name + " weak, so that another could replace it";
+      audit.problem =
+          "candidate makes " + demangled(symbol.name) + " weak, so that another could replace it";
       return audit;
     }
     if (const auto reason = forbidden_definition(symbol.name, symbol.weak())) {

@@ -1,10 +1,11 @@
 // Parses the resource lines of ptxas; their wording has been stable from CUDA 9 to 13.
 #include "build/ptxas.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
-
-#include "build/symbol_rules.h"
+#include <functional>
+#include <set>
 
 namespace kb {
 namespace {
@@ -40,7 +41,7 @@ bool PtxasReader::take(std::string_view line) {
       return false;
     }
     expects_frame_ = false;
-    if (in_entry_ && !kernels_.empty()) {
+    if (in_entry_) {
       KernelResources& kernel = kernels_.back();
       kernel.stack_bytes = number_before(line, " bytes stack frame");
       kernel.spill_stores_bytes = number_before(line, " bytes spill stores");
@@ -53,30 +54,52 @@ bool PtxasReader::take(std::string_view line) {
   const std::string_view text = line.substr(colon + 2);
   expects_frame_ = false;
   if (text.starts_with("Compiling entry function ")) {
-    entry_ = quoted(text, 0);
-    KernelResources kernel;
-    kernel.kernel = demangled(entry_);
-    kernel.arch = quoted(text, 1);
-    kernels_.push_back(std::move(kernel));
-    in_entry_ = true;
+    is_open_ = begin_kernel(quoted(text, 0), quoted(text, 1));
     return true;
   }
   if (text.starts_with("Function properties for ")) {
     // Properties of a called device function follow those of the kernel; they are not the kernel's.
     std::string_view name = text.substr(std::string_view("Function properties for ").size());
     if (name.starts_with('\'')) name = quoted(name, 0);
-    in_entry_ = name == entry_;
+    in_entry_ = is_open_ && name == kernels_.back().kernel;
     expects_frame_ = true;
     return true;
   }
   if (text.starts_with("Used ") && text.find(" registers") != std::string_view::npos) {
-    if (!kernels_.empty()) {
+    if (is_open_) {
       kernels_.back().registers = static_cast<uint32_t>(number_before(text, " registers"));
       kernels_.back().shared_bytes = number_before(text, " bytes smem");
     }
+    is_open_ = false;
     return true;
   }
   return text.starts_with("Compile time = ") || text.find(" bytes gmem") != std::string_view::npos;
+}
+
+bool PtxasReader::begin_kernel(std::string_view kernel, std::string_view arch) {
+  const bool known = std::any_of(kernels_.begin(), kernels_.end(), [&](const auto& other) {
+    return other.kernel == kernel && other.arch == arch;
+  });
+  if (known || kernels_.size() == most_kernels) return false;
+  kernels_.emplace_back();
+  kernels_.back().kernel = kernel;
+  kernels_.back().arch = arch;
+  return true;
+}
+
+void keep_named(std::string_view object, std::vector<KernelResources>* kernels) {
+  std::set<std::string, std::less<>> missing;
+  for (const KernelResources& kernel : *kernels) missing.insert(kernel.kernel);
+  const auto in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.';
+  };
+  for (auto end = object.begin(); end != object.end();) {
+    const auto start = std::find_if(end, object.end(), in_name);
+    end = std::find_if_not(start, object.end(), in_name);
+    const auto found = missing.find(std::string_view(start, end));
+    if (start != end && found != missing.end()) missing.erase(found);
+  }
+  std::erase_if(*kernels, [&](const auto& kernel) { return missing.contains(kernel.kernel); });
 }
 
 }  // namespace kb

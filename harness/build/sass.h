@@ -19,7 +19,7 @@ class SassReader {
  public:
   void take(std::string_view line);
 
-  /// Facts by the kernel's demangled name.
+  /// Facts by the kernel's symbol.
   const std::map<std::string, SassFacts>& kernels() const { return kernels_; }
 
  private:

@@ -1,12 +1,8 @@
 // The name lists. A plain name is also a C++ variable of the global namespace, hence exact lists.
 #include "build/symbol_rules.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 
 namespace kb {
 namespace {
@@ -190,15 +186,6 @@ std::optional<std::string> forbidden_import(Name symbol, LibraryPolicy policy) {
     if (in_namespace(symbol, library)) return "uses PyTorch";
   }
   return std::nullopt;
-}
-
-std::string demangled(Name symbol) {
-  std::string name(symbol);
-  if (!symbol.starts_with("_Z")) return name;  // the demangler reads "f" as the type float
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? text.get() : name;
 }
 
 }  // namespace kb

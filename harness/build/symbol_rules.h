@@ -26,7 +26,4 @@ std::optional<std::string> forbidden_import(std::string_view symbol, LibraryPoli
 /// True if the mangled name lives in namespace `name` (functions, variables, type information).
 bool in_namespace(std::string_view symbol, std::string_view name);
 
-/// The name a programmer wrote, for messages.
-std::string demangled(std::string_view symbol);
-
 }  // namespace kb

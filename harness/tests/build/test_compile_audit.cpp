@@ -1,5 +1,11 @@
 // What a candidate's object defines: forged names are refused, everyday code is not.
 #include "build/object_audit.h"
+
+#include <elf.h>
+
+#include <cstring>
+
+#include "build/elf_read.h"
 #include "workspace.h"
 
 namespace kb::test {
@@ -82,6 +88,71 @@ TEST_F(CompileAudit, StaticConstructorsAreCounted) {
   EXPECT_EQ(record()["static_constructors"], 2);
   EXPECT_EQ(refusal("asm(\".section .init,\\\"ax\\\"\\nnop\\n.text\");\n"), "");
   EXPECT_EQ(record()["static_constructors"], 1);
+}
+
+TEST_F(CompileAudit, SymbolsDoNotReachTheTerminalAsTheyAre) {
+  EXPECT_EQ(
+      refusal("asm(\".globl \\\"cudaX\\033[2J<CTestLabel>\\\"\\n\\\"cudaX\\033[2J<CTestLabel>"
+              "\\\": ret\");\n"),
+      "candidate defines cudaX\\x1b[2J\\x3cCTestLabel>, a name of the CUDA runtime or driver");
+  EXPECT_EQ(refusal("asm(\".weak \\\"kb_\\033[2J\\\"\\n\\\"kb_\\033[2J\\\": ret\");\n"),
+            "candidate makes kb_\\x1b[2J weak, so that another could replace it");
+}
+
+// Each level doubles the name that a person would read; of the last one it is gigabytes.
+TEST_F(CompileAudit, NamesThatExplodeAreRefusedByTheirSymbols) {
+  std::string code =
+      "template <class A, class B> struct P {};\n"
+      "template <int N> struct L { using T = P<typename L<N - 1>::T, typename L<N - 1>::T>; };\n"
+      "template <> struct L<0> { using T = int; };\n";
+  for (const char* levels : {"17", "40"}) {
+    const std::string reason =
+        refusal(code + "namespace testing { void f(L<" + levels + ">::T*) {} }\n");
+    EXPECT_TRUE(reason.ends_with(" ..., which belongs to namespace testing of another library"))
+        << reason;
+    EXPECT_LT(reason.size(), 400u);
+  }
+}
+
+// An hour, and CTest's limit, where each initialiser is looked for among all functions.
+TEST_F(CompileAudit, AuditingTakesNoLongerThanReading) {
+  EXPECT_EQ(refusal("asm(\".macro kb_f\\nf\\\\@:\\n.type f\\\\@,@function\\nret\\n.endm\\n"
+                    ".rept 90000\\nkb_f\\n.endr\\n.section .init_array,\\\"aw\\\",@init_array\\n"
+                    ".rept 500000\\n.quad f0\\n.endr\\n.text\");\n"),
+            "");
+  EXPECT_EQ(record()["static_constructors"], 500000);
+  EXPECT_EQ(audit_object(path("obj/candidate.o")).static_constructors, 500000);
+}
+
+TEST_F(CompileAudit, SymbolsBeyondAllMeasureAreRefused) {
+  const std::string reason = refusal(
+      "asm(\".macro kb_f\\nf\\\\@:\\n.type f\\\\@,@function\\nret\\n.endm\\n.rept 100000\\nkb_f\\n"
+      ".endr\");\n");
+  EXPECT_TRUE(reason.ends_with("entries, more than the 100000 that are read")) << reason;
+  EXPECT_EQ(refusal("asm(\".section .more,\\\"\\\",@2\\n.text\");\n"),
+            "the compiler wrote no usable object: ELF file with two symbol tables of a kind");
+}
+
+TEST_F(CompileAudit, NamesThatShareTheirBytesDoNotFillTheMemory) {
+  EXPECT_EQ(refusal("asm(\".macro kb_f\\nf\\\\@: ret\\n.endm\\n.rept 2000\\nkb_f\\n.endr\\nlong" +
+                    std::string(50000, 'x') + ": ret\");\n"),
+            "");
+  std::string object = read("obj/candidate.o");
+  const auto header = read_structure<Elf64_Ehdr>(object, 0);
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    const auto section =
+        read_structure<Elf64_Shdr>(object, header.e_shoff + i * sizeof(Elf64_Shdr));
+    if (section.sh_type != SHT_SYMTAB) continue;
+    const auto strings =
+        read_structure<Elf64_Shdr>(object, header.e_shoff + section.sh_link * sizeof(Elf64_Shdr));
+    const auto name = static_cast<uint32_t>(object.find("longxxx") - strings.sh_offset);
+    for (uint64_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
+      std::memcpy(object.data() + section.sh_offset + at, &name, sizeof name);  // st_name
+    }
+  }
+  write("obj/x.o", object);
+  EXPECT_EQ(audit_object(path("obj/x.o")).problem,
+            "the compiler wrote no usable object: ELF names of more than 64 MiB");
 }
 
 TEST_F(CompileAudit, NvccRegistrationIsNotTheCandidatesConstructor) {

@@ -176,6 +176,19 @@ TEST_F(CompileFailures, TerminalSeesNoControlSequences) {
   }
 }
 
+TEST_F(CompileFailures, NobodySeesTagsOfCTest) {
+  const std::string tag = "<CTestMeasurementFile name=\"f\">/etc/hosts</CTestMeasurementFile>";
+  const Ending result = compile("#error " + tag + "\n");
+  expect_recorded_failure(result, "compile_error");
+  EXPECT_EQ(result.output.find("<CTest"), std::string::npos) << result.output;
+  EXPECT_EQ(read("obj/candidate.o.build.json").find("<CTest"), std::string::npos);
+  // Nor one that is only there once the root's name is gone.
+  write("src/candidate.cu", "#error <CT" + path("").string() + "estLabel>\n");
+  const Ending joined = run(kb_cc(gxx_command(), {"--root", path("").parent_path()}));
+  EXPECT_NE(joined.output.find("\\x3cCTestLabel>"), std::string::npos) << joined.output;
+  EXPECT_EQ(joined.output.find("<CTest"), std::string::npos) << joined.output;
+}
+
 TEST_F(CompileFailures, LongDiagnosticsKeepHeadAndTail) {
   const std::string compiler = write_script(
       "chatty",
@@ -339,6 +352,34 @@ void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream)
   EXPECT_EQ(json["resources"][0]["arch"], "sm_90");
   EXPECT_EQ(json["resources"][0]["shared_bytes"], 256);
   EXPECT_GT(json["resources"][0]["registers"], 0);
+}
+
+TEST_F(CompileFailures, KernelsThatAreNotInTheObjectAreForged) {
+  compile(std::string(good_candidate) +
+          "asm(\".rept 3000\\n.print \\\"ptxas info    : Compiling entry function 'fast' for "
+          "'sm_90'\\\"\\n.print \\\"ptxas info    : Used 7 registers\\\"\\n.endr\");\n");
+  EXPECT_EQ(record()["status"], "ok") << record().dump(1);
+  EXPECT_TRUE(record()["resources"].empty()) << record().dump(1);
+}
+
+TEST_F(CompileFailuresNvcc, KernelsOfEveryLinkageAreInTheObject) {
+  compile(R"(#include "task.h"
+template <class T> __global__ void of_template(T* y) { *y = 1; }
+static __global__ void of_file(float* y) { *y = 1; }
+namespace {
+__global__ void nameless(float* y) { *y = 1; }
+template <int n> __global__ void nameless_template(float* y) { *y = n; }
+}  // namespace
+extern "C" __global__ void plain(float* y) { *y = 1; }
+void task::launch(const Sizes&, const float*, float* y, cudaStream_t stream) {
+  of_template<<<1, 1, 0, stream>>>(y);
+  of_file<<<1, 1, 0, stream>>>(y);
+  nameless<<<1, 1, 0, stream>>>(y);
+  nameless_template<3><<<1, 1, 0, stream>>>(y);
+  plain<<<1, 1, 0, stream>>>(y);
+}
+)");
+  EXPECT_EQ(record()["resources"].size(), 5u) << record().dump(1);
 }
 
 TEST_F(CompileFailuresNvcc, SyntaxErrorMissingIncludeAndNoEntryPoint) {

@@ -77,6 +77,28 @@ TEST_F(CompileLimits, HugeInitializedArrayEndsAtTheSizeLimit) {
   EXPECT_EQ(record()["reason"], "the compiler wrote a file larger than 1 MiB");
 }
 
+TEST_F(CompileLimits, ObjectsAreNoLargerThanModulesMayBe) {
+  const Ending result = compile(std::string(good_candidate) + "char huge[65 << 20] = {1};\n");
+  expect_recorded_failure(result, "policy_violation");
+  const std::string reason = record()["reason"];
+  EXPECT_EQ(reason.find("candidate's object has "), 0u) << reason;
+  EXPECT_NE(reason.find(" bytes, more than the 67108864 that are allowed"), std::string::npos);
+}
+
+TEST_F(CompileLimits, ModulesThatGrowWhileTheyAreLinkedAreRefused) {
+  // Zeros that take no room in an object, among data that do in a module.
+  write("src/candidate.cu", std::string(good_candidate) +
+                                "asm(\".section .data.zeros,\\\"aw\\\",@nobits\\n.zero 100000000\\n"
+                                ".section .data.after,\\\"aw\\\"\\n.quad 1\\n.text\");\n");
+  const std::string link =
+      std::string(KB_TEST_CXX) + ";-shared;-Wl,--version-script=" + KB_TEST_MODULE_MAP;
+  const Ending result =
+      run(kb_cc(gxx_command(), {"--link", link, "--allow-file", KB_TEST_MODULE_MAP}));
+  expect_recorded_failure(result, "policy_violation");
+  EXPECT_EQ(record()["reason"].get<std::string>().find("candidate's module has "), 0u)
+      << record()["reason"];
+}
+
 TEST_F(CompileLimits, HugeZeroArrayCostsNothing) {
   compile(std::string(good_candidate) + "static char huge[4ull << 30];\nchar* p = huge;\n");
   EXPECT_EQ(record()["status"], "ok") << record().dump(1);

@@ -141,6 +141,15 @@ TEST_F(AuditModule, VendorLibrariesFollowThePolicy) {
   expect_violation("cublasCreate_v2");
 }
 
+TEST_F(AuditModule, NamesDoNotReachTheTerminalAsTheyAre) {
+  link(import("other_function"), {library("x\x1b[2J<CTestLabel>.so", "other_function")});
+  expect_violation("needs x\\x1b[2J\\x3cCTestLabel>.so,");
+  link(entry + "asm(\".data\\n.quad \\\"cufft\\033[2J" + std::string(1000, 'x') +
+       "\\\"\\n.text\");\n");
+  expect_violation("uses cufft (cufft\\x1b[2Jxxx");
+  EXPECT_LT(audit().sentence.size(), 400u);
+}
+
 TEST_F(AuditModule, OtherLibrariesAreRefusedUnlessAllowed) {
   for (const char* soname :
        {"libother.so.1", "libcudart.evil.so", "libmine.so", "libcublas_evil.so"}) {

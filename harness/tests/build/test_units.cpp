@@ -1,5 +1,6 @@
 // The parts of kb_cc that need no compiler: hashing, text, command lines, limits, names.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "base/sha256.h"
 #include "build/build_record.h"
 #include "build/compile_command.h"
+#include "build/demangler.h"
 #include "build/diagnostics.h"
 #include "build/ptxas.h"
 #include "build/settings.h"
@@ -68,6 +70,14 @@ TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
             "\\xc2\\x9b2J");  // C1 control
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable("dos\r"), "dos");
+}
+
+TEST(Diagnostics, PrintableEscapesTheTagsOfCTest) {
+  EXPECT_EQ(printable("<CTestMeasurementFile>/etc/passwd</CTestMeasurementFile>"),
+            "\\x3cCTestMeasurementFile>/etc/passwd</CTestMeasurementFile>");
+  EXPECT_EQ(printable("a<CTestLabel><DartMeasurement>"), "a\\x3cCTestLabel>\\x3cDartMeasurement>");
+  EXPECT_EQ(printable("<CT\x1b[mestDetails>"), "\\x3cCTestDetails>");
+  EXPECT_EQ(printable("<<<grid, 256>>> <CTe"), "<<<grid, 256>>> <CTe");
 }
 
 TEST(Diagnostics, SplitterJoinsPiecesAndCutsLongLines) {
@@ -125,13 +135,53 @@ TEST(Ptxas, ReadsKernelsAndLeavesOtherLines) {
   }
   ASSERT_EQ(reader.kernels().size(), 1u);
   const KernelResources& kernel = reader.kernels()[0];
-  EXPECT_EQ(kernel.kernel, "k(float*)");
+  EXPECT_EQ(kernel.kernel, "_Z1kPf");
   EXPECT_EQ(kernel.arch, "sm_90");
   EXPECT_EQ(kernel.registers, 255u);
   EXPECT_EQ(kernel.stack_bytes, 24u);
   EXPECT_EQ(kernel.spill_stores_bytes, 16u);
   EXPECT_EQ(kernel.spill_loads_bytes, 20u);
   EXPECT_EQ(kernel.shared_bytes, 4096u);
+}
+
+TEST(Ptxas, TheFirstLineAboutAKernelCounts) {
+  PtxasReader reader;
+  for (const char* line : {"ptxas info    : Compiling entry function 'k' for 'sm_90'",
+                           "ptxas info    : Used 40 registers", "ptxas info    : Used 1 registers",
+                           "ptxas info    : Compiling entry function 'k' for 'sm_90'",
+                           "ptxas info    : Function properties for k",
+                           "    8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads",
+                           "ptxas info    : Used 2 registers",
+                           "ptxas info    : Compiling entry function 'k' for 'sm_80'",
+                           "ptxas info    : Used 30 registers"}) {
+    EXPECT_TRUE(reader.take(line)) << line;
+  }
+  ASSERT_EQ(reader.kernels().size(), 2u);
+  EXPECT_EQ(reader.kernels()[0].registers, 40u);
+  EXPECT_EQ(reader.kernels()[0].stack_bytes, 0u);
+  EXPECT_EQ(reader.kernels()[1].registers, 30u);
+}
+
+TEST(Ptxas, OnlySoManyKernels) {
+  PtxasReader reader;
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_TRUE(reader.take("ptxas info    : Compiling entry function 'k" + std::to_string(i) +
+                            "' for 'sm_90'"));
+    EXPECT_TRUE(reader.take("ptxas info    : Used " + std::to_string(i) + " registers"));
+  }
+  ASSERT_EQ(reader.kernels().size(), PtxasReader::most_kernels);
+  EXPECT_EQ(reader.kernels().back().registers, PtxasReader::most_kernels - 1);
+}
+
+TEST(Ptxas, KernelsThatTheObjectDoesNotNameAreForged) {
+  std::vector<KernelResources> kernels(5);
+  const std::vector<std::string> names{"_Z1kPf", "_Z1kP", "k.static$1", "fast", ""};
+  for (size_t i = 0; i < names.size(); ++i) kernels[i].kernel = names[i];
+  using namespace std::string_view_literals;
+  keep_named("\1\2_Z1kPf\0breakfast\0k.static$1"sv, &kernels);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].kernel, "_Z1kPf");
+  EXPECT_EQ(kernels[1].kernel, "k.static$1");
 }
 
 TEST(Sass, CountsWhatAKernelUses) {
@@ -155,8 +205,8 @@ TEST(Sass, CountsWhatAKernelUses) {
     reader.take(line);
   }
   ASSERT_EQ(reader.kernels().size(), 2u);
-  EXPECT_EQ(reader.kernels().at("k(float*)").vector_load_instructions, 3u);
-  EXPECT_EQ(reader.kernels().at("k(float*)").tensor_core_instructions, 2u);
+  EXPECT_EQ(reader.kernels().at("_Z1kPf").vector_load_instructions, 3u);
+  EXPECT_EQ(reader.kernels().at("_Z1kPf").tensor_core_instructions, 2u);
   EXPECT_EQ(reader.kernels().at("helper").vector_load_instructions, 0u);
 }
 
@@ -278,9 +328,49 @@ TEST(SymbolRules, Imports) {
   EXPECT_TRUE(forbidden_import("fork", LibraryPolicy::cudnn));
 }
 
-TEST(SymbolRules, PlainNamesAreNotDemangledAsTypes) {
-  EXPECT_EQ(demangled("f"), "f");
+// P<P<int, int>, P<int, int>> and so on: the name of each further level is twice as long.
+std::string symbol_of_doubling(int levels) {
+  const auto reference = [](int number) {
+    constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    if (number == 0) return std::string("S_");
+    const int left = number - 1;
+    const std::string high = left < 36 ? "" : std::string(1, digits[left / 36]);
+    return "S" + high + digits[left % 36] + "_";
+  };
+  std::string symbol = "_Z1f1PIiiE";
+  for (int level = 1; level <= levels; ++level) {
+    symbol += reference(0) + "I" + reference(level) + reference(level) + "E";
+  }
+  return symbol;
+}
+
+TEST(Demangler, NamesForPeople) {
   EXPECT_EQ(demangled("_Z1fi"), "f(int)");
+  EXPECT_EQ(demangled("f"), "f");  // not the type float
+  EXPECT_EQ(demangled("_Z"), "_Z");
+  EXPECT_EQ(demangled("cudaX\x1b[2J\n<CTestLabel>\xff"), "cudaX\\x1b[2J\\x0a\\x3cCTestLabel>\\xff");
+  EXPECT_EQ(demangled(std::vector<std::string>{"_Z1gv", "", "_Z1hf"}),
+            (std::vector<std::string>{"g()", "", "h(float)"}));
+  EXPECT_TRUE(demangled(std::vector<std::string>{}).empty());
+}
+
+TEST(Demangler, LongNamesAreCut) {
+  const std::string plain = demangled("f" + std::string(100000, 'x'));
+  EXPECT_EQ(plain, "f" + std::string(295, 'x') + " ...");
+  EXPECT_EQ(demangled(symbol_of_doubling(2)),
+            "f(P<int, int>, P<P<int, int>, P<int, int> >, P<P<P<int, int>, P<int, int> >, "
+            "P<P<int, int>, P<int, int> > >)");
+  EXPECT_EQ(demangled(symbol_of_doubling(8)).size(), 300u);
+}
+
+TEST(Demangler, NamesThatExplodeStayAsTheyAre) {
+  const std::string bomb = symbol_of_doubling(40);
+  const std::vector<std::string> names = demangled({"_Z1gv", bomb, bomb, "_Z1hv"});
+  EXPECT_EQ(names, (std::vector<std::string>{"g()", bomb.substr(0, 296) + " ...",
+                                             bomb.substr(0, 296) + " ...", "_Z1hv"}));
+  rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  EXPECT_LT(usage.ru_maxrss, 512 << 10);  // KiB
 }
 
 TEST(SourceCheck, DepfileWithEscapesAndContinuations) {
