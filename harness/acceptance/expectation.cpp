@@ -64,6 +64,11 @@ Tolerance wider(const Tolerance& a, const Tolerance& b) {
 
 }  // namespace
 
+bool is_little(const Comparison& wrong) {
+  constexpr double little = 64;
+  return wrong.error < little * wrong.bound;
+}
+
 Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
                          const OraclePlan& plan)
     : given_(std::move(given)),
@@ -128,18 +133,23 @@ void Expectation::allow_for_rounding(const Task& task, const SizeBytes& sizes, a
   }
 }
 
+bool Expectation::try_to_allow_for_rounding(const Task& task, const SizeBytes& sizes,
+                                            at::Generator& rng) {
+  if (short_of_memory_) return false;
+  try {
+    allow_for_rounding(task, sizes, rng);
+    return true;
+  } catch (const c10::OutOfMemoryError&) {
+    return false;
+  }
+}
+
 Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& got,
                                               const Task& task, const SizeBytes& sizes,
                                               at::Generator& rng) {
-  constexpr double little = 64;
   Comparison first = compare(output, got);
-  if (!first.worst || short_of_memory_ || !at::isFloatingType(got.scalar_type()) ||
-      !(first.error < little * first.bound)) {
-    return first;
-  }
-  try {
-    allow_for_rounding(task, sizes, rng);
-  } catch (const c10::OutOfMemoryError&) {
+  if (!first.worst || !at::isFloatingType(got.scalar_type()) || !is_little(first) ||
+      !try_to_allow_for_rounding(task, sizes, rng)) {
     return first;
   }
   return tolerance(output).relative < everything ? compare(output, got) : first;

@@ -22,6 +22,9 @@ std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted);
 std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
                                 const std::vector<at::Tensor>& given, const OraclePlan& plan);
 
+/// Whether what is wrong may be so by the library's small error in this call alone.
+bool is_little(const Comparison& wrong);
+
 /// The inputs and weights of one call, the reference's outputs in their own precision (library) and
 /// in fp64 (oracle).
 class Expectation {
@@ -45,6 +48,8 @@ class Expectation {
   /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
   /// one call is often a tenth of another right kernel's, and so is the cost of a single trial.
   void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
+  /// The same, or false where memory is too short for it.
+  bool try_to_allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
   /// As compare(). What is wrong by little, judged by the library's error in this one call, is
   /// compared again after allow_for_rounding(): an ill-conditioned call may be right in the library
   /// by chance. That needs more memory; where it is short, the first comparison counts.

@@ -18,9 +18,8 @@ at::Tensor coins(const at::Tensor& t, at::IntArrayRef shape, double probability,
 
 // Signed, magnitudes from 2^-20 to 2^20.
 void wide(at::Tensor& out, at::Generator& rng) {
-  const at::Tensor negative = coins(out, out.sizes(), 0.5, rng);
   out.uniform_(-20, 20, rng).exp2_();
-  out.copy_(at::where(negative, -out, out));
+  out.copysign_(uniform_like(out, out.sizes(), -1, 1, rng));
 }
 
 void negative(at::Tensor& out, at::Generator& rng) {
@@ -42,9 +41,8 @@ void ties(at::Tensor& out, at::Generator& rng) { out.random_(-2, 3, rng); }
 
 // Zeros of both signs among other values.
 void zeros(at::Tensor& out, at::Generator& rng) {
-  const at::Tensor zero = coins(out, out.sizes(), 0.7, rng);
   out.normal_(0, 1, rng);
-  out.copy_(at::where(zero, out * 0, out));
+  out.mul_(at::empty_like(out).bernoulli_(0.3, rng));
 }
 
 // Every row (the last dimension; a vector is one) has one element that outweighs the others.
@@ -106,6 +104,25 @@ const std::vector<Family>& families() {
       {"nearly_constant_channels", nearly_constant_channels},
   };
   return all;
+}
+
+Family in_turn(const std::vector<Family>& families, int64_t dimension) {
+  std::string name;
+  for (const Family& family : families) name += (name.empty() ? "" : ", ") + family.name;
+  if (families.size() > 1) name += " along dimension " + std::to_string(dimension);
+  return {name, [families, dimension](at::Tensor& out, at::Generator& rng) {
+            const int64_t along = std::min(dimension, out.dim() - 1);
+            if (along < 0) return families.front().fill(out, rng);
+            const int64_t rows = out.size(along), count = static_cast<int64_t>(families.size());
+            for (int64_t i = 0; i < count; ++i) {
+              const int64_t from = rows * i / count, to = rows * (i + 1) / count;
+              at::Tensor place = out.narrow(along, from, to - from);
+              if (place.numel() == 0) continue;
+              at::Tensor part = place.contiguous();  // itself, or a copy
+              families[i].fill(part, rng);
+              if (!place.is_same(part)) place.copy_(part);
+            }
+          }};
 }
 
 const std::vector<WeightFamily>& weight_families() {

@@ -22,6 +22,11 @@ struct Family {
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
 
+/// One family after another along a dimension, or the last one of tensors that have fewer, so that
+/// one call shows rows of each; where there are fewer rows, as many families.
+/// @param families that have a fill
+Family in_turn(const std::vector<Family>& families, int64_t dimension);
+
 /// Values for the weights of networks: the task's own, times a factor. What is inside of a network
 /// depends on them, whatever its inputs are.
 struct WeightFamily {

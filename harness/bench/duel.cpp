@@ -151,6 +151,7 @@ void Duel::record_elsewhere() {
 
 Block Duel::block() {
   constexpr int blocks_of_a_recording = 4;
+  require_time(phases_);
   audit();
   const bool recorded = reference_.mode() == LaunchMode::graph;
   if (recorded && ++blocks_ % blocks_of_a_recording == 0) record_elsewhere();

@@ -1,9 +1,14 @@
 // The library's own error at the timed sizes is what tolerances follow from.
 #include "bench/plan.h"
 
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
 #include "acceptance/expectation.h"
 #include "acceptance/memory.h"
 #include "bench/work_count.h"
+#include "result/verdict.h"
 #include "session/workload.h"
 
 namespace kb {
@@ -27,6 +32,20 @@ void measure(const Problem& problem, Preparation& prepared) {
 }
 
 }  // namespace
+
+void require_time(const Phases& phases) {
+  constexpr double longest_turn = 840;
+  const double total = phases.total();
+  if (total < longest_turn) return;
+  const auto own = phases.seconds().find("candidate");
+  const double candidate = own == phases.seconds().end() ? 0 : own->second;
+  std::ostringstream text;
+  text << "timing took " << std::lround(total) << " s, the candidate's units "
+       << std::lround(candidate) << " s of that; a judge has a GPU for " << longest_turn
+       << " s at most";
+  if (2 * candidate > total) throw Decided(Verdict::timeout, text.str());
+  throw std::runtime_error(text.str() + ": set KB_PAIRS=1, or -DKB_SIZES to smaller sizes");
+}
 
 Preparation prepare(const Problem& problem, const std::function<void()>& load_runners) {
   constexpr int64_t runners_bytes = int64_t{2} << 30;

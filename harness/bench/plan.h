@@ -46,4 +46,9 @@ struct Preparation {
 /// @throws Decided (skipped) if memory is too short in any way
 Preparation prepare(const Problem& problem, const std::function<void()>& load_runners);
 
+/// Ends a bench that takes longer than the next one waits for its turn (kb_take_turns of
+/// harness/cmake/KbCandidate.cmake): CTest would end it without a verdict.
+/// @throws Decided (timeout) if the candidate's units took most of it, else std::runtime_error
+void require_time(const Phases& phases);
+
 }  // namespace kb

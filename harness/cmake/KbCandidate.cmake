@@ -161,7 +161,8 @@ endfunction()
 # (harness/device/gpu_turn.h), so that the next one's program loads while one has the GPU.
 function(kb_take_turns)
   kb_take_slots(1 ${ARGN})
-  # Whoever waits longest waits for a .bench; no test fails because another one took its time.
+  # Whoever waits longest waits for a .bench, which ends itself (require_time() of harness/bench/plan.h); no test fails
+  # because another one took its time.
   set(longest_turn 900)
   foreach(test IN LISTS ARGN)
     get_test_property(${test} TIMEOUT limit)

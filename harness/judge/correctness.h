@@ -30,7 +30,8 @@ class Correctness {
                  const OraclePlan& plan = {});
 
   /// Judges one call with inputs of each family at smoke sizes, of a network some of them. Leaves
-  /// out families in which the library itself does not hold.
+  /// out families in which the library itself does not hold. Sets that are checked later end with a
+  /// call of the others.
   /// @return the report, which names both. @throws Decided
   Json check_families(RunnerSession& runner);
 
@@ -41,7 +42,14 @@ class Correctness {
   // Runs one call and looks for damage; the outputs as they were then.
   std::vector<at::Tensor> call(RunnerSession& runner, Workload& work, const std::string& set);
   // Products only: is every operand used in full fp32? null where the canary does not apply.
-  Json check_canary(RunnerSession& runner, Workload& work);
+  Json check_canary(RunnerSession& runner, Workload& work, const std::string& set);
+  // Calls with values of the families that have held; whether the library holds in them, too.
+  Json check_mixes(RunnerSession& runner, Workload& work, const std::string& set,
+                   const OraclePlan& plan);
+  bool check_mix(RunnerSession& runner, Workload& work, const std::string& set,
+                 const OraclePlan& plan, const std::string& name);
+  // Draws weights, times `scale`.
+  void prepare(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
                                      const std::string& set, const std::string& circumstances);
   void check_call(RunnerSession& runner, Workload& work, const std::string& set,
@@ -55,6 +63,7 @@ class Correctness {
   at::Generator rng_;       ///< of the device, for values
   at::Generator host_rng_;  ///< for choices
   SizeBytes drawn_;
+  std::vector<Family> held_;  ///< what check_families() has judged
 };
 
 /// A seed that nobody can guess, from the kernel.

@@ -29,14 +29,14 @@ struct Step {
 
 std::vector<Step> plan(int iterations, const std::string& full) {
   if (is_functional()) {
-    return {{"smoke", iterations, "forward"}, {"odd", iterations, "forward"},
-            {"drawn", 1, "forward"},          {"families", 1, "forward"},
+    return {{"smoke", iterations, "forward"}, {"families", 1, "forward"},
+            {"odd", iterations, "forward"},   {"drawn", 1, "forward"},
             {"smoke", 2, "reverse"},          {"odd", 1, "reverse"}};
   }
   return {{"smoke", iterations, ""},
+          {"families", 1, ""},
           {"odd", iterations, ""},
           {"drawn", 1, ""},
-          {"families", 1, ""},
           {full, 2, ""}};
 }
 
