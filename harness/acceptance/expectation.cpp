@@ -2,6 +2,7 @@
 #include "acceptance/expectation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "acceptance/operators.h"
 #include "acceptance/rounding.h"
@@ -62,12 +63,13 @@ Tolerance wider(const Tolerance& a, const Tolerance& b) {
           .library_error = a.library_error};
 }
 
-}  // namespace
-
+// Whether what is wrong may be so by the library's small error in this call alone.
 bool is_little(const Comparison& wrong) {
   constexpr double little = 64;
   return wrong.error < little * wrong.bound;
 }
+
+}  // namespace
 
 Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
                          const OraclePlan& plan)
@@ -153,6 +155,27 @@ Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& g
     return first;
   }
   return tolerance(output).relative < everything ? compare(output, got) : first;
+}
+
+std::optional<Wrong> Expectation::first_wrong(const std::vector<at::Tensor>& got) const {
+  for (size_t i = 0; i < got.size(); ++i) {
+    Comparison c = compare(i, got[i]);
+    if (c.worst) return Wrong{i, std::move(c)};
+  }
+  return std::nullopt;
+}
+
+Judgement Expectation::judge(const std::vector<at::Tensor>& got, const Task& task,
+                             const SizeBytes& sizes, at::Generator& rng) {
+  if (!library_holds()) return {false, std::nullopt};
+  std::optional<Wrong> wrong = first_wrong(got);
+  if (!wrong) return {true, std::nullopt};
+  if (!try_to_allow_for_rounding(task, sizes, rng)) {
+    if (is_little(wrong->comparison)) return {false, std::nullopt};
+    return {true, std::move(wrong)};
+  }
+  if (!library_holds()) return {false, std::nullopt};
+  return {true, first_wrong(got)};
 }
 
 bool Expectation::library_holds() const {

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
 #include <vector>
 
 #include "acceptance/compare.h"
@@ -22,8 +23,17 @@ std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted);
 std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
                                 const std::vector<at::Tensor>& given, const OraclePlan& plan);
 
-/// Whether what is wrong may be so by the library's small error in this call alone.
-bool is_little(const Comparison& wrong);
+/// An output that is wrong.
+struct Wrong {
+  size_t output;
+  Comparison comparison;
+};
+
+/// Of a call in which the library itself need not hold.
+struct Judgement {
+  bool holds;                  ///< whether anything can be said
+  std::optional<Wrong> wrong;  ///< the first, if so
+};
 
 /// The inputs and weights of one call, the reference's outputs in their own precision (library) and
 /// in fp64 (oracle).
@@ -48,8 +58,6 @@ class Expectation {
   /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
   /// one call is often a tenth of another right kernel's, and so is the cost of a single trial.
   void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
-  /// The same, or false where memory is too short for it.
-  bool try_to_allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
   /// As compare(). What is wrong by little, judged by the library's error in this one call, is
   /// compared again after allow_for_rounding(): an ill-conditioned call may be right in the library
   /// by chance. That needs more memory; where it is short, the first comparison counts.
@@ -59,12 +67,22 @@ class Expectation {
   /// error, neither its own nor, after allow_for_rounding(), that of the inputs.
   bool library_holds() const;
 
+  /// The first output that is wrong by compare(). @param got of all outputs
+  std::optional<Wrong> first_wrong(const std::vector<at::Tensor>& got) const;
+  /// Judges a call whose values may be too much for the library: what is wrong is compared again
+  /// after allow_for_rounding(). Where memory is short, nothing is said of what is wrong by little.
+  Judgement judge(const std::vector<at::Tensor>& got, const Task& task, const SizeBytes& sizes,
+                  at::Generator& rng);
+
   /// Compares an output: by the value at its position where it names one, else by tolerance.
   Comparison compare(size_t output, const at::Tensor& got) const;
   /// Compares an output whose exact values are integers.
   Comparison compare_exact(size_t output, const at::Tensor& got) const;
 
  private:
+  // False where memory is too short for it.
+  bool try_to_allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
+
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;

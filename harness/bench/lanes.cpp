@@ -55,13 +55,15 @@ std::vector<std::string> Lanes::names(const CandidateEntry& entry) {
 }
 
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options,
-             const std::vector<std::string>& lanes, Benchmarks& benchmarks)
+             const std::vector<std::string>& lanes, std::vector<Family> families,
+             Benchmarks& benchmarks)
     : problem_{task,
                is_functional() ? task.smoke : task.full,
                options.input_kind(),
                options.seed(),
                *memory_,
-               phases_},
+               phases_,
+               std::move(families)},
       entry_(entry),
       options_(options),
       benchmarks_(benchmarks),

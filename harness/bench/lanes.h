@@ -26,8 +26,10 @@ namespace kb {
 class Lanes {
  public:
   /// @param lanes of names()
+  /// @param families of inputs that the candidate has been judged with
   Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options,
-        const std::vector<std::string>& lanes, Benchmarks& benchmarks);
+        const std::vector<std::string>& lanes, std::vector<Family> families,
+        Benchmarks& benchmarks);
 
   /// The lanes in which a candidate can be timed.
   static std::vector<std::string> names(const CandidateEntry& entry);

@@ -22,7 +22,8 @@ struct Problem {
   InputKind inputs;
   uint64_t rng_seed;
   SharedMemory& memory;
-  Phases& phases;  ///< where the wall time goes
+  Phases& phases;                     ///< where the wall time goes
+  std::vector<Family> families = {};  ///< of inputs, in which the candidate has been judged
 };
 
 /// How the outputs of timed calls are checked.

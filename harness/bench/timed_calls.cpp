@@ -60,9 +60,22 @@ int64_t TimedCalls::most_per_unit() const { return std::min(most_slots_ - 1, max
 
 void TimedCalls::draw(Range called) {
   const auto phase = problem_.phases.in("inputs");
+  mixed_slot_ = -1;
   for (int64_t s = called.first; s < called.first + called.count; ++s) {
     work_->draw_slot(s, problem_.inputs, rng_);
   }
+}
+
+void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
+  draw(called);
+  if (problem_.families.empty()) return;
+  const auto phase = problem_.phases.in("inputs");
+  std::shuffle(problem_.families.begin(), problem_.families.end(), choices);
+  const Family mix = in_turn(problem_.families, 0);
+  std::uniform_int_distribution<int64_t> one(called.first, called.first + called.count - 1);
+  mixed_slot_ = one(choices);
+  mix_ = mix.name;
+  work_->draw_slot(mixed_slot_, mix, rng_);
 }
 
 double TimedCalls::publish(Range called) {
@@ -117,25 +130,49 @@ void TimedCalls::verify(Range called) {
 
 void TimedCalls::verify_call(int64_t slot) {
   const auto phase = problem_.phases.in("checks");
+  if (slot == mixed_slot_) return verify_mixed();
   for (size_t i = 0; i < work_->outputs().size(); ++i) {
     verify_output(slot, i, work_->output(slot, i));
   }
 }
 
-void TimedCalls::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
+bool TimedCalls::is_right(int64_t slot, size_t output, const at::Tensor& got) const {
   const TensorSpec& spec = work_->outputs()[output];
   const at::Tensor& library = expected_[slot][output];
-  const bool right =
-      spec.argument_of
-          ? !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot)).worst
-          : surely_right(spec, got, library, plan_.tolerances[output]);
+  return spec.argument_of
+             ? !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot))
+                    .worst
+             : surely_right(spec, got, library, plan_.tolerances[output]);
+}
+
+// Tolerances are those of the task's own values: what they allow is right, what they do not is
+// looked at again.
+void TimedCalls::verify_mixed() {
+  std::vector<at::Tensor> got;
+  bool right = true;
+  for (size_t i = 0; i < work_->outputs().size(); ++i) {
+    got.push_back(work_->output(mixed_slot_, i));
+    right = right && is_right(mixed_slot_, i, got[i]);
+  }
   if (right) return;
+  Expectation expected(problem_.task, problem_.sizes, work_->arguments(mixed_slot_), plan_.oracle);
+  const auto judged = expected.judge(got, problem_.task, problem_.sizes, rng_);
+  if (!judged.wrong) return;
+  throw Decided(
+      Verdict::incorrect,
+      "a call among timed ones was wrong although checked calls were right: " +
+          describe_worst(work_->outputs()[judged.wrong->output], judged.wrong->comparison) +
+          "; inputs: " + mix_);
+}
+
+void TimedCalls::verify_output(int64_t slot, size_t output, const at::Tensor& got) {
+  if (is_right(slot, output, got)) return;
   Expectation expected(problem_.task, problem_.sizes, work_->arguments(slot), plan_.oracle);
   const Comparison c =
       expected.compare_with_rounding(output, got, problem_.task, problem_.sizes, rng_);
   if (!c.worst) return;
   throw Decided(Verdict::incorrect, "a timed call was wrong although checked calls were right: " +
-                                        describe_worst(spec, c));
+                                        describe_worst(work_->outputs()[output], c));
 }
 
 void TimedCalls::choose_places(Range called) {

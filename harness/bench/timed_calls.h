@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "bench/arm.h"
@@ -31,6 +33,8 @@ class TimedCalls {
 
   /// Draws inputs for these calls where the runners do not see them yet.
   void draw(Range called);
+  /// The same, but one of them gets values of the problem's families.
+  void draw_mixed(Range called, std::mt19937_64& choices);
   /// Brings them to the runners and poisons all other slots. The last thing before the first unit
   /// that is to read them, so that nobody can begin earlier. @return seconds
   double publish(Range called);
@@ -56,6 +60,8 @@ class TimedCalls {
 
  private:
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
+  bool is_right(int64_t slot, size_t output, const at::Tensor& got) const;
+  void verify_mixed();
 
   Problem problem_;
   DuelPlan plan_;
@@ -65,6 +71,8 @@ class TimedCalls {
   std::unique_ptr<Workload> work_;
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
   std::vector<at::Tensor> places_, left_;          ///< in the outputs, and what was there
+  int64_t mixed_slot_ = -1;                        ///< whose inputs are of families; none
+  std::string mix_;                                ///< which they are
 };
 
 }  // namespace kb

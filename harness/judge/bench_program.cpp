@@ -3,10 +3,12 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 
+#include "acceptance/families.h"
 #include "acceptance/memory.h"
 #include "acceptance/precision.h"
 #include "base/sha256.h"
@@ -42,6 +44,21 @@ int keep_verdict(ResultFile& file, const Decided& decided) {
   std::printf("%s: %s: %s\n", file.entry().name.c_str(), to_string(decided.verdict),
               decided.what());
   return decided.verdict == Verdict::skipped ? exit_skipped : 1;
+}
+
+// Those with values of their own in which `.correct` has judged the candidate.
+std::vector<Family> judged_families(const Json& result) {
+  std::vector<Family> found;
+  if (!result.contains("correctness") || !result["correctness"].is_object()) return found;
+  for (const Json& set : result["correctness"].value("sets", Json::array())) {
+    const Json names = set.value("families", Json::array());
+    for (const Family& family : families()) {
+      if (family.fill && std::find(names.begin(), names.end(), family.name) != names.end()) {
+        found.push_back(family);
+      }
+    }
+  }
+  return found;
 }
 
 // One line, so that processes may write to the same file at the same time.
@@ -146,7 +163,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
     if (!is_to_be_timed(file, options, weights)) return exit_skipped;
   }
   const double turn = process_seconds();
-  Lanes lanes(task, file.entry(), options, chosen, benchmarks);
+  Lanes lanes(task, file.entry(), options, chosen, judged_families(file.json()), benchmarks);
   lanes.phases().add("load", loaded);
   lanes.phases().add("start", process_seconds() - turn);
   const auto rest = lanes.phases().in("other");

@@ -62,19 +62,6 @@ void keep_worst(Json& reports, Json report) {
   reports.push_back(std::move(report));
 }
 
-struct Wrong {
-  size_t output;
-  Comparison comparison;
-};
-
-std::optional<Wrong> first_wrong(const Expectation& right, const std::vector<at::Tensor>& got) {
-  for (size_t i = 0; i < got.size(); ++i) {
-    Comparison c = right.compare(i, got[i]);
-    if (c.worst) return Wrong{i, std::move(c)};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 uint64_t random_seed() {
@@ -153,7 +140,7 @@ Json Correctness::check_families(RunnerSession& runner) {
       return false;
     }
     const std::vector<at::Tensor> got = call(runner, work, set);
-    if (const auto wrong = first_wrong(right, got)) {
+    if (const auto wrong = right.first_wrong(got)) {
       decide_incorrect(work.outputs()[wrong->output], wrong->comparison, set, "; inputs: " + name);
     }
     judged.push_back(name);
@@ -235,18 +222,11 @@ bool Correctness::check_mix(RunnerSession& runner, Workload& work, const std::st
                             const OraclePlan& plan, const std::string& name) {
   const std::vector<at::Tensor> got = on_host(call(runner, work, set), plan.on_host);
   Expectation right(task_, sizes(set), work.arguments(0), plan);
-  bool judged = right.library_holds();
-  std::optional<Wrong> wrong = judged ? first_wrong(right, got) : std::nullopt;
-  if (wrong && right.try_to_allow_for_rounding(task_, sizes(set), rng_)) {
-    judged = right.library_holds();
-    wrong = judged ? first_wrong(right, got) : std::nullopt;
-  } else if (wrong && is_little(wrong->comparison)) {
-    judged = false;
-  }
-  if (judged && wrong) {
+  const Judgement judgement = right.judge(got, task_, sizes(set), rng_);
+  if (const auto& wrong = judgement.wrong) {
     decide_incorrect(work.outputs()[wrong->output], wrong->comparison, set, "; inputs: " + name);
   }
-  return judged;
+  return judgement.holds;
 }
 
 void Correctness::prepare(RunnerSession& runner, Workload& work, double scale) {

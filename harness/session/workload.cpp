@@ -116,6 +116,11 @@ void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
 }
 
 void Workload::refill_slot(int64_t slot, const Family& family, at::Generator& rng) {
+  draw_slot(slot, family, rng);
+  publish_slot(slot);
+}
+
+void Workload::draw_slot(int64_t slot, const Family& family, at::Generator& rng) {
   for (Slots& input : inputs_) {
     const TensorSpec& spec = input.shared->spec();
     if (!takes_families(spec)) {
@@ -126,7 +131,6 @@ void Workload::refill_slot(int64_t slot, const Family& family, at::Generator& rn
       draw_values(input.originals[slot], family.fill, rng);
     }
   }
-  publish_slot(slot);
 }
 
 void Workload::poison(int64_t slot) {
