@@ -5,7 +5,8 @@
 #include "task.h"
 
 __global__ void softmax(const float* x, float* y, int64_t dim, bool careful) {
-  __shared__ float shift, sum;
+  __shared__ float shift;
+  __shared__ double sum;
   x += blockIdx.x * dim;
   y += blockIdx.x * dim;
   if (threadIdx.x == 0) {
@@ -14,9 +15,13 @@ __global__ void softmax(const float* x, float* y, int64_t dim, bool careful) {
     sum = 0;
   }
   __syncthreads();
-  for (int64_t i = threadIdx.x; i < dim; i += blockDim.x) atomicAdd(&sum, expf(x[i] - shift));
+  for (int64_t i = threadIdx.x; i < dim; i += blockDim.x) {
+    atomicAdd(&sum, static_cast<double>(expf(x[i] - shift)));
+  }
   __syncthreads();
-  for (int64_t i = threadIdx.x; i < dim; i += blockDim.x) y[i] = expf(x[i] - shift) / sum;
+  for (int64_t i = threadIdx.x; i < dim; i += blockDim.x) {
+    y[i] = static_cast<float>(expf(x[i] - shift) / sum);
+  }
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {

@@ -41,6 +41,13 @@ TEST(Damage, IsNamedByItsPlace) {
   EXPECT_EQ(written(0, -2), "2 elements before its first");
 }
 
+// A thread of the candidate's may write a byte back before anybody has found its place.
+TEST(Damage, MayBeGoneWhenItsPlaceIsLookedFor) {
+  const auto memory = make_shared_memory();
+  EXPECT_EQ(memory->allocate(output<float>("y", {5, 7}), 2)->damage(),
+            "one has changed back since");
+}
+
 // A kernel without a bound copies the guard behind an input to the one behind its output.
 TEST(Damage, ShowsWhatWasCopiedFromTheGuardOfAnInput) {
   const auto memory = make_shared_memory();
