@@ -88,7 +88,7 @@ const SizeBytes& Correctness::sizes(const std::string& set) const {
 }
 
 Json Correctness::check_set(RunnerSession& runner, const std::string& set, int iterations,
-                            const OraclePlan& plan) {
+                            bool mixed, const OraclePlan& plan) {
   const auto start = std::chrono::steady_clock::now();
   Workload work(task_, sizes(set), 1, memory_);
   work.bind(runner);
@@ -104,7 +104,7 @@ Json Correctness::check_set(RunnerSession& runner, const std::string& set, int i
   }
   const bool small = set == "smoke" || set == "drawn";
   const Json canary = small ? check_canary(runner, work, set) : Json();
-  const Json mixes = set == "smoke" ? Json() : check_mixes(runner, work, set, plan);
+  const Json mixes = mixed ? check_mixes(runner, work, set, plan) : Json();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   return {{"set", set},
           {"sizes", task_.fields.to_json(sizes(set))},
@@ -180,8 +180,8 @@ std::vector<at::Tensor> Correctness::call(RunnerSession& runner, Workload& work,
   return got;
 }
 
-// Who knows the published sizes could be careful there and careless elsewhere, so every later set
-// ends with calls of such values, too. First all families that hold, from sample to sample. Then
+// Who knows the published sizes could be careful there and careless elsewhere, so later sets end
+// with calls of such values, too. First all families that hold, from sample to sample. Then
 // all along another dimension, or one of them alone: what is reduced over samples would only see
 // the largest. Of a network it may be the weights that are others.
 Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::string& set,

@@ -24,14 +24,14 @@ class Correctness {
 
   /// Judges `iterations` calls at one set of sizes; weights change (and prepare() runs) twice.
   /// @param set "smoke", "odd", "drawn", "full" or what FullSizes calls it
+  /// @param mixed whether calls follow with values of the families that check_families() has judged
   /// @param plan where memory is short
   /// @return the report of this set for the result file. @throws Decided
-  Json check_set(RunnerSession& runner, const std::string& set, int iterations,
+  Json check_set(RunnerSession& runner, const std::string& set, int iterations, bool mixed = false,
                  const OraclePlan& plan = {});
 
   /// Judges one call with inputs of each family at smoke sizes, of a network some of them. Leaves
-  /// out families in which the library itself does not hold. Sets that are checked later end with a
-  /// call of the others.
+  /// out families in which the library itself does not hold.
   /// @return the report, which names both. @throws Decided
   Json check_families(RunnerSession& runner);
 
