@@ -58,6 +58,7 @@ struct Judging {
   std::string schedule;
   Json report = Json::object();
   std::optional<Decided> decided;
+  int64_t free_before = 0;  ///< bytes of the device, when no candidate was there
 
   Judging(const Task& t, std::string full_name, ProgramOptions o, CandidateEntry entry)
       : task(t),
@@ -106,9 +107,7 @@ class StepTest : public testing::Test {
     if (judging_.decided) GTEST_SKIP() << "an earlier step has decided";
     try {
       OraclePlan oracle;
-      if (step_.set == judging_.full) {
-        oracle = plan_oracle(judging_.task, judging_.task.full, judging_.memory->available_bytes());
-      }
+      if (step_.set == judging_.full) oracle = plan_full();
       RunnerSession& runner = judging_.runner_for(step_.schedule);
       Json set = check(*judging_.correctness, runner, step_, oracle);
       if (!step_.schedule.empty()) set["schedule"] = step_.schedule;
@@ -124,6 +123,20 @@ class StepTest : public testing::Test {
   }
 
  private:
+  // What memory was there before the candidate is missing by its doing, not by the machine's.
+  OraclePlan plan_full() const {
+    constexpr int64_t other = int64_t{2} << 30;  // contexts, and what the smaller sets left
+    const Task& task = judging_.task;
+    try {
+      return plan_oracle(task, task.full, judging_.memory->available_bytes());
+    } catch (const Decided& decided) {
+      plan_oracle(task, task.full, judging_.free_before - other);  // throws if it never fitted
+      throw Decided(Verdict::runtime_error,
+                    "the candidate keeps memory that judging it at full size needs: " +
+                        std::string(decided.what()));
+    }
+  }
+
   static Json check(Correctness& correctness, RunnerSession& runner, const Step& step,
                     const OraclePlan& oracle) {
     return step.set == "families"
@@ -244,6 +257,7 @@ int judge(int argc, char** argv, const Task& declared) {
   judging.runner_for(plan(options.iterations, judging.full).front().schedule);
   judging.correctness.emplace(task, *judging.memory,
                               CorrectnessOptions{options.input_kind(), judging.seed});
+  judging.free_before = judging.memory->available_bytes();
   char hex[20];
   std::snprintf(hex, sizeof hex, "%016lx", static_cast<unsigned long>(judging.seed));
   judging.report = {{"contract", judging.options.contract},
