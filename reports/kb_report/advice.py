@@ -231,10 +231,6 @@ def _plain(parameters: str) -> str:
     return re.sub(r"\s+", "", re.sub(r"\bfloat\b", "real", text))
 
 
-def _one_line(parameters: str) -> str:
-    return " ".join(parameters.split())
-
-
 @cache
 def _declared(task: str) -> str | None:
     """The parameters of task::launch in the task.h of this project; None without the task."""
@@ -242,7 +238,7 @@ def _declared(task: str) -> str | None:
         found = _DECLARATION.search(cxx.blanked(tree.task(task).header))
     except ReportError:
         return None
-    return _one_line(found["parameters"]) if found else None
+    return one_line(found["parameters"], _PARAMETERS_SHOWN) if found else None
 
 
 @cache
