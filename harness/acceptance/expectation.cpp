@@ -63,7 +63,7 @@ Tolerance wider(const Tolerance& a, const Tolerance& b) {
           .library_error = a.library_error};
 }
 
-// Whether what is wrong may be so by the library's small error in this call alone.
+// Whether the error may only exceed its bound because the library's error is small in this call.
 bool is_little(const Comparison& wrong) {
   constexpr double little = 64;
   return wrong.error < little * wrong.bound;

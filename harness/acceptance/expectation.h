@@ -29,10 +29,10 @@ struct Wrong {
   Comparison comparison;
 };
 
-/// Of a call in which the library itself need not hold.
+/// What is known of a call whose values may be too extreme for the library.
 struct Judgement {
-  bool holds;                  ///< whether anything can be said
-  std::optional<Wrong> wrong;  ///< the first, if so
+  bool holds;                  ///< false: nothing, the library itself is wrong there
+  std::optional<Wrong> wrong;  ///< the first wrong output
 };
 
 /// The inputs and weights of one call, the reference's outputs in their own precision (library) and
@@ -69,8 +69,8 @@ class Expectation {
 
   /// The first output that is wrong by compare(). @param got of all outputs
   std::optional<Wrong> first_wrong(const std::vector<at::Tensor>& got) const;
-  /// Judges a call whose values may be too much for the library: what is wrong is compared again
-  /// after allow_for_rounding(). Where memory is short, nothing is said of what is wrong by little.
+  /// Judges a call whose values may be too extreme for the library: what is wrong is compared again
+  /// after allow_for_rounding(). If memory is too short for that, small errors are not judged.
   Judgement judge(const std::vector<at::Tensor>& got, const Task& task, const SizeBytes& sizes,
                   at::Generator& rng);
 

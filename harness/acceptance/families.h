@@ -22,8 +22,8 @@ struct Family {
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
 
-/// One family after another along a dimension, or the last one of tensors that have fewer, so that
-/// one call shows rows of each; where there are fewer rows, as many families.
+/// Divides a dimension (a tensor's last one if it has fewer) among the families, so that one call
+/// has rows of each. Where there are fewer rows than families, some families are missing.
 /// @param families that have a fill
 Family in_turn(const std::vector<Family>& families, int64_t dimension);
 

@@ -198,7 +198,7 @@ double Duel::candidate_unit() {
 // Not timed, but like a unit that is: some inputs get their values only while the runner gets
 // ready, or when it is; one that had begun before is wrong. The first shows in nothing else, the
 // second comes surely after whatever it does then, but keeps it waiting some microseconds longer.
-// One call has values of families: who is careful only in processes that are not timed is wrong.
+// One call has values of families, so a kernel that is careful only where it is not timed fails.
 void Duel::late_inputs(Range range) {
   calls_.draw_mixed(range, choices_);
   const std::function<void()> reveal = calls_.hold_back(range);

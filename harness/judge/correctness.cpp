@@ -180,10 +180,10 @@ std::vector<at::Tensor> Correctness::call(RunnerSession& runner, Workload& work,
   return got;
 }
 
-// Who knows the published sizes could be careful there and careless elsewhere, so later sets end
-// with calls of such values, too. First all families that hold, from sample to sample. Then
-// all along another dimension, or one of them alone: what is reduced over samples would only see
-// the largest. Of a network it may be the weights that are others.
+// A kernel that recognises the published sizes could be right for all families there and only
+// there, so later sets end with two calls that have such values, too. The first call holds every
+// family, sample after sample. The second holds them along another dimension, or one family alone:
+// a reduction over samples would only see the largest values. Or it changes a network's weights.
 Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::string& set,
                               const OraclePlan& plan) {
   Json reports = Json::array();

@@ -58,7 +58,7 @@ struct Judging {
   std::string schedule;
   Json report = Json::object();
   std::optional<Decided> decided;
-  int64_t free_before = 0;  ///< bytes of the device, when no candidate was there
+  int64_t free_before = 0;  ///< bytes of the device, before the candidate is loaded
 
   Judging(const Task& t, std::string full_name, ProgramOptions o, CandidateEntry entry)
       : task(t),
@@ -123,7 +123,7 @@ class StepTest : public testing::Test {
   }
 
  private:
-  // What memory was there before the candidate is missing by its doing, not by the machine's.
+  // Memory that was free before the candidate's code was loaded is missing because of it.
   OraclePlan plan_full() const {
     constexpr int64_t other = int64_t{2} << 30;  // contexts, and what the smaller sets left
     const Task& task = judging_.task;

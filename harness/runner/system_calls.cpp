@@ -143,7 +143,7 @@ bool deny_by_arguments(const Filter& filter) {
               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_WRITE | PROT_EXEC, PROT_WRITE | PROT_EXEC)) &&
       deny_if(filter, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
       deny_if(filter, SCMP_SYS(pkey_mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
-      // Such memory counts as a stack, not as data that is limited.
+      // The kernel counts such memory as a stack, so RLIMIT_DATA does not limit it.
       deny_if(filter, SCMP_SYS(mmap), SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN)) &&
 #ifndef KB_CUDA
       // Shared memory of its own counts against no limit.
