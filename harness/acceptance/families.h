@@ -17,10 +17,15 @@ namespace kb {
 struct Family {
   std::string name;  ///< such as "far_negative", for results
   Fill fill;         ///< none: upstream's own values
+  /// What counts is small next to the values, so summing millions of them in floats loses it.
+  bool cancels = false;
 };
 
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
+
+/// Without those that cancel: at large sizes they would fail kernels that sum honestly.
+std::vector<Family> for_large_sizes(const std::vector<Family>& families);
 
 /// Divides a dimension (a tensor's last one if it has fewer) among the families, so that one call
 /// has rows of each. Where there are fewer rows than families, some families are missing.

@@ -46,7 +46,7 @@ int keep_verdict(ResultFile& file, const Decided& decided) {
   return decided.verdict == Verdict::skipped ? exit_skipped : 1;
 }
 
-// Those with values of their own in which `.correct` has judged the candidate.
+// Those with values of their own in which `.correct` has judged the candidate, for timed sizes.
 std::vector<Family> judged_families(const Json& result) {
   std::vector<Family> found;
   if (!result.contains("correctness") || !result["correctness"].is_object()) return found;
@@ -58,7 +58,7 @@ std::vector<Family> judged_families(const Json& result) {
       }
     }
   }
-  return found;
+  return is_functional() ? found : for_large_sizes(found);
 }
 
 // One line, so that processes may write to the same file at the same time.

@@ -81,6 +81,13 @@ TEST(Families, TakeTurnsAlongADimension) {
   }
 }
 
+TEST(Families, AtLargeSizesNoneNeedsSumsWithoutRounding) {
+  std::vector<std::string> names;
+  for (const Family& family : for_large_sizes(families())) names.push_back(family.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"upstream", "wide", "negative", "far_negative",
+                                             "positive", "spread", "ties", "zeros", "dominated"}));
+}
+
 TEST(Families, HalfOfTheGroupsAreNearlyConstant) {
   const Shape shape = {64, 64, 32};
   const auto nearly = [&](const char* name, std::vector<int64_t> over) {
