@@ -170,6 +170,13 @@ Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const 
           .library_error = library_error};
 }
 
+Tolerance wider(const Tolerance& a, const Tolerance& b) {
+  return {.relative = std::max(a.relative, b.relative),
+          .per_rms = std::max(a.per_rms, b.per_rms),
+          .per_value = std::max(a.per_value, b.per_value),
+          .library_error = a.library_error};
+}
+
 Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
                           const Expected& oracle) {
   const Norms norms = measure(library, oracle);

@@ -40,6 +40,9 @@ struct Tolerance {
   double library_error = 0;  ///< relative, for the report
 };
 
+/// What either of two allows; the library's error of the first.
+Tolerance wider(const Tolerance& a, const Tolerance& b);
+
 /// "y[3, 7] is 1.5 but must be 1.4 +- 1e-06; 12 of 96 elements are wrong, the first is y[0, 7],
 /// only index 7 of dimension 1; relative error of the whole output ..." for an output that has a
 /// worst element.

@@ -55,21 +55,30 @@ std::vector<Tolerance> rounding_tolerances(const Task& task) {
   return tolerances;
 }
 
-// What either of two allows.
-Tolerance wider(const Tolerance& a, const Tolerance& b) {
-  return {.relative = std::max(a.relative, b.relative),
-          .per_rms = std::max(a.per_rms, b.per_rms),
-          .per_value = std::max(a.per_value, b.per_value),
-          .library_error = a.library_error};
-}
+}  // namespace
 
-// Whether the error may only exceed its bound because the library's error is small in this call.
 bool is_little(const Comparison& wrong) {
   constexpr double little = 64;
   return wrong.error < little * wrong.bound;
 }
 
-}  // namespace
+bool says_something(const at::Tensor& library, const Tolerance& tolerance) {
+  return !at::isFloatingType(library.scalar_type()) ||
+         (at::isfinite(library).all().item<bool>() && tolerance.library_error < everything &&
+          tolerance.relative < 8 * everything);
+}
+
+bool rounding_decides(const Tolerance& cost) { return !(cost.relative < everything); }
+
+std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& sizes,
+                                           std::vector<at::Tensor> exact, at::Generator& rng) {
+  constexpr double roundings = 8 * 0x1p-24;
+  for (at::Tensor& t : exact) {
+    if (!at::isFloatingType(t.scalar_type())) continue;
+    t = t * at::empty_like(t).uniform_(1 - roundings, 1 + roundings, rng);
+  }
+  return task.reference(sizes, exact);
+}
 
 Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
                          const OraclePlan& plan)
@@ -97,8 +106,11 @@ at::Tensor Expectation::oracle(size_t output) const {
 }
 
 Tolerance Expectation::tolerance(size_t output) const {
-  const Tolerance own = tolerance_of(outputs_.at(output), library(output), oracle_.at(output));
-  return rounding_.empty() ? own : wider(own, rounding_[output]);
+  return allowed(output, tolerance_of(outputs_.at(output), library(output), oracle_.at(output)));
+}
+
+Tolerance Expectation::allowed(size_t output, const Tolerance& own) const {
+  return rounding_.empty() ? own : wider(own, rounding_.at(output));
 }
 
 Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
@@ -114,35 +126,15 @@ Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
 }
 
 void Expectation::allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng) {
-  constexpr int trials = 4;
-  constexpr double roundings = 8 * 0x1p-24;
   const std::vector<at::Tensor> exact = in_fp64(given_);
   rounding_.resize(outputs_.size());
-  for (int trial = 0; trial < trials; ++trial) {
-    std::vector<at::Tensor> rounded = exact;
-    for (at::Tensor& t : rounded) {
-      if (!at::isFloatingType(t.scalar_type())) continue;
-      t = t * at::empty_like(t).uniform_(1 - roundings, 1 + roundings, rng);
-    }
-    const std::vector<at::Tensor> outputs = task.reference(sizes, rounded);
+  for (int trial = 0; trial < rounding_trials; ++trial) {
+    const std::vector<at::Tensor> outputs = outputs_of_rounded(task, sizes, exact, rng);
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Tolerance cost = tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i));
       rounding_[i] = wider(rounding_[i], cost);
-      if (at::isFloatingType(outputs_[i].dtype) && !(cost.relative < everything)) {
-        rounding_decides_ = true;
-      }
+      if (rounding_decides(cost)) rounding_decides_ = true;
     }
-  }
-}
-
-bool Expectation::try_to_allow_for_rounding(const Task& task, const SizeBytes& sizes,
-                                            at::Generator& rng) {
-  if (short_of_memory_) return false;
-  try {
-    allow_for_rounding(task, sizes, rng);
-    return true;
-  } catch (const c10::OutOfMemoryError&) {
-    return false;
   }
 }
 
@@ -150,8 +142,13 @@ Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& g
                                               const Task& task, const SizeBytes& sizes,
                                               at::Generator& rng) {
   Comparison first = compare(output, got);
-  if (!first.worst || !at::isFloatingType(got.scalar_type()) || !is_little(first) ||
-      !try_to_allow_for_rounding(task, sizes, rng)) {
+  if (!first.worst || short_of_memory_ || !at::isFloatingType(got.scalar_type()) ||
+      !is_little(first)) {
+    return first;
+  }
+  try {
+    allow_for_rounding(task, sizes, rng);
+  } catch (const c10::OutOfMemoryError&) {
     return first;
   }
   return tolerance(output).relative < everything ? compare(output, got) : first;
@@ -165,29 +162,10 @@ std::optional<Wrong> Expectation::first_wrong(const std::vector<at::Tensor>& got
   return std::nullopt;
 }
 
-Judgement Expectation::judge(const std::vector<at::Tensor>& got, const Task& task,
-                             const SizeBytes& sizes, at::Generator& rng) {
-  if (!library_holds()) return {false, std::nullopt};
-  std::optional<Wrong> wrong = first_wrong(got);
-  if (!wrong) return {true, std::nullopt};
-  if (!try_to_allow_for_rounding(task, sizes, rng)) {
-    if (is_little(wrong->comparison)) return {false, std::nullopt};
-    return {true, std::move(wrong)};
-  }
-  if (!library_holds()) return {false, std::nullopt};
-  return {true, first_wrong(got)};
-}
-
 bool Expectation::library_holds() const {
   if (rounding_decides_) return false;
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const at::Tensor& y = library_[i];
-    if (at::isFloatingType(y.scalar_type()) &&
-        (!at::isfinite(y).all().item<bool>() || !(tolerance(i).library_error < everything) ||
-         !(tolerance(i).relative < 8 * everything))) {
-      return false;
-    }
-    if (compare(i, y).worst) return false;
+    if (!says_something(library_[i], tolerance(i)) || compare(i, library_[i]).worst) return false;
   }
   return true;
 }

@@ -29,11 +29,22 @@ struct Wrong {
   Comparison comparison;
 };
 
-/// What is known of a call whose values may be too extreme for the library.
-struct Judgement {
-  bool holds;                  ///< false: nothing, the library itself is wrong there
-  std::optional<Wrong> wrong;  ///< the first wrong output
-};
+/// Whether the error may only exceed its bound because the library's error is small in this call.
+bool is_little(const Comparison& wrong);
+
+/// Whether the library's output is finite and not mostly rounding error.
+bool says_something(const at::Tensor& library, const Tolerance& tolerance);
+
+/// The reference's outputs, in fp64, when each input and weight is off by up to eight roundings of
+/// floats. The worst of rounding_trials counts.
+/// @param exact  inputs and weights in fp64, in reference()'s order
+std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& sizes,
+                                           std::vector<at::Tensor> exact, at::Generator& rng);
+inline constexpr int rounding_trials = 4;
+
+/// Whether such roundings cost so much that the output says nothing.
+/// @param cost  tolerance_of() such an output
+bool rounding_decides(const Tolerance& cost);
 
 /// The inputs and weights of one call, the reference's outputs in their own precision (library) and
 /// in fp64 (oracle).
@@ -47,12 +58,17 @@ class Expectation {
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
   const std::vector<at::Tensor>& given() const { return given_; }
   const at::Tensor& library(size_t output) const { return library_.at(output); }
+  const Expected& exact(size_t output) const { return oracle_.at(output); }
   /// All of it, whether it fits or not.
   at::Tensor oracle(size_t output) const;
   /// How far an output may be off. Where the contract lets libraries round operands to TF32, that
   /// covers what rounding costs: whether a library rounds at these sizes and on this device is its
   /// own affair.
   Tolerance tolerance(size_t output) const;
+  /// The same of a part of an output, of which tolerance_of() is known.
+  Tolerance allowed(size_t output, const Tolerance& own) const;
+  /// Whether allow_for_rounding() would not fit.
+  bool is_short_of_memory() const { return short_of_memory_; }
 
   /// Allows as much as eight roundings of each input and weight to float cost, in the worst of four
   /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
@@ -69,10 +85,6 @@ class Expectation {
 
   /// The first output that is wrong by compare(). @param got of all outputs
   std::optional<Wrong> first_wrong(const std::vector<at::Tensor>& got) const;
-  /// Judges a call whose values may be too extreme for the library: what is wrong is compared again
-  /// after allow_for_rounding(). If memory is too short for that, small errors are not judged.
-  Judgement judge(const std::vector<at::Tensor>& got, const Task& task, const SizeBytes& sizes,
-                  at::Generator& rng);
 
   /// Compares an output: by the value at its position where it names one, else by tolerance.
   Comparison compare(size_t output, const at::Tensor& got) const;
@@ -80,9 +92,6 @@ class Expectation {
   Comparison compare_exact(size_t output, const at::Tensor& got) const;
 
  private:
-  // False where memory is too short for it.
-  bool try_to_allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
-
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;

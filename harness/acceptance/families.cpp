@@ -114,25 +114,6 @@ std::vector<Family> for_large_sizes(const std::vector<Family>& families) {
   return kept;
 }
 
-Family in_turn(const std::vector<Family>& families, int64_t dimension) {
-  std::string name;
-  for (const Family& family : families) name += (name.empty() ? "" : ", ") + family.name;
-  if (families.size() > 1) name += " along dimension " + std::to_string(dimension);
-  return {name, [families, dimension](at::Tensor& out, at::Generator& rng) {
-            const int64_t along = std::min(dimension, out.dim() - 1);
-            if (along < 0) return families.front().fill(out, rng);
-            const int64_t rows = out.size(along), count = static_cast<int64_t>(families.size());
-            for (int64_t i = 0; i < count; ++i) {
-              const int64_t from = rows * i / count, to = rows * (i + 1) / count;
-              at::Tensor place = out.narrow(along, from, to - from);
-              if (place.numel() == 0) continue;
-              at::Tensor part = place.contiguous();  // itself, or a copy
-              families[i].fill(part, rng);
-              if (!place.is_same(part)) place.copy_(part);
-            }
-          }};
-}
-
 const std::vector<WeightFamily>& weight_families() {
   static const std::vector<WeightFamily> all = {{"large_weights", 4}, {"small_weights", 0.25}};
   return all;

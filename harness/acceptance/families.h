@@ -27,11 +27,6 @@ const std::vector<Family>& families();
 /// Without those that cancel: at large sizes they would fail kernels that sum honestly.
 std::vector<Family> for_large_sizes(const std::vector<Family>& families);
 
-/// Divides a dimension (a tensor's last one if it has fewer) among the families, so that one call
-/// has rows of each. Where there are fewer rows than families, some families are missing.
-/// @param families that have a fill
-Family in_turn(const std::vector<Family>& families, int64_t dimension);
-
 /// Values for the weights of networks: the task's own, times a factor. What is inside of a network
 /// depends on them, whatever its inputs are.
 struct WeightFamily {

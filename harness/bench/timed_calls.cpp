@@ -71,11 +71,10 @@ void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
   if (problem_.families.empty()) return;
   const auto phase = problem_.phases.in("inputs");
   std::shuffle(problem_.families.begin(), problem_.families.end(), choices);
-  const Family mix = in_turn(problem_.families, 0);
+  mix_ = in_turn(problem_.families, 0);
   std::uniform_int_distribution<int64_t> one(called.first, called.first + called.count - 1);
   mixed_slot_ = one(choices);
-  mix_ = mix.name;
-  work_->draw_slot(mixed_slot_, mix, rng_);
+  work_->draw_slot(mixed_slot_, {mix_.name, mix_.fill}, rng_);
 }
 
 double TimedCalls::publish(Range called) {
@@ -139,10 +138,14 @@ void TimedCalls::verify_call(int64_t slot) {
 bool TimedCalls::is_right(int64_t slot, size_t output, const at::Tensor& got) const {
   const TensorSpec& spec = work_->outputs()[output];
   const at::Tensor& library = expected_[slot][output];
-  return spec.argument_of
-             ? !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot))
-                    .worst
-             : surely_right(spec, got, library, plan_.tolerances[output]);
+  if (spec.argument_of) {
+    return !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot)).worst;
+  }
+  if (slot != mixed_slot_) return surely_right(spec, got, library, plan_.tolerances[output]);
+  const std::vector<Share> shares = shares_of(mix_, spec, problem_.task.tensors(problem_.sizes));
+  return std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
+    return surely_right(share.of(spec), share.of(got), share.of(library), plan_.tolerances[output]);
+  });
 }
 
 // Tolerances are those of the task's own values: what they allow is right, what they do not is
@@ -155,14 +158,15 @@ void TimedCalls::verify_mixed() {
     right = right && is_right(mixed_slot_, i, got[i]);
   }
   if (right) return;
-  Expectation expected(problem_.task, problem_.sizes, work_->arguments(mixed_slot_), plan_.oracle);
-  const auto judged = expected.judge(got, problem_.task, problem_.sizes, rng_);
+  const Expectation expected(problem_.task, problem_.sizes, work_->arguments(mixed_slot_),
+                             plan_.oracle);
+  const MixJudgement judged = judge_mix(expected, mix_, got, problem_.task, problem_.sizes, rng_);
   if (!judged.wrong) return;
   throw Decided(
       Verdict::incorrect,
       "a call among timed ones was wrong although checked calls were right: " +
           describe_worst(work_->outputs()[judged.wrong->output], judged.wrong->comparison) +
-          "; inputs: " + mix_);
+          "; inputs: " + judged.inputs);
 }
 
 void TimedCalls::verify_output(int64_t slot, size_t output, const at::Tensor& got) {

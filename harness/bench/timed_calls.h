@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "acceptance/mixes.h"
 #include "bench/arm.h"
 #include "bench/plan.h"
 #include "session/workload.h"
@@ -72,7 +73,7 @@ class TimedCalls {
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
   std::vector<at::Tensor> places_, left_;          ///< in the outputs, and what was there
   int64_t mixed_slot_ = -1;                        ///< whose inputs are of families; none
-  std::string mix_;                                ///< which they are
+  Mix mix_;                                        ///< which they are
 };
 
 }  // namespace kb

@@ -195,16 +195,17 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
   const auto below = [this](int64_t end) {
     return at::randint(end, {1}, host_rng_, at::kLong).item<int64_t>();
   };
-  const auto judge = [&](const std::string& name) {
-    reports.push_back({{"families", name}, {"judged", check_mix(runner, work, set, plan, name)}});
+  const auto judge = [&](const Mix& mix) {
+    reports.push_back(
+        {{"families", mix.name}, {"judged", check_mix(runner, work, set, plan, mix)}});
   };
   const at::Tensor order = at::randperm(static_cast<int64_t>(held.size()), host_rng_, at::kLong);
   std::vector<Family> families;
   for (size_t i = 0; i < held.size(); ++i) families.push_back(held[order[i].item<int64_t>()]);
-  const auto draw = [&](const Family& mix) {
+  const auto draw = [&](const Mix& mix) {
     prepare(runner, work, 1);
-    work.refill_slot(0, mix, rng_);
-    judge(mix.name);
+    work.refill_slot(0, {mix.name, mix.fill}, rng_);
+    judge(mix);
   };
   draw(in_turn(families, 0));
   constexpr int64_t most_dimensions = 4;
@@ -213,7 +214,7 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
     const WeightFamily& family = others[below(static_cast<int64_t>(others.size()))];
     prepare(runner, work, family.scale);
     work.refill_slot(0, InputKind::standard, rng_);
-    judge(family.name);
+    judge({.name = family.name});
   } else if (small && below(2) == 0) {
     draw(in_turn(families, 1 + below(most_dimensions)));
   } else {
@@ -223,12 +224,13 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
 }
 
 bool Correctness::check_mix(RunnerSession& runner, Workload& work, const std::string& set,
-                            const OraclePlan& plan, const std::string& name) {
+                            const OraclePlan& plan, const Mix& mix) {
   const std::vector<at::Tensor> got = on_host(call(runner, work, set), plan.on_host);
-  Expectation right(task_, sizes(set), work.arguments(0), plan);
-  const Judgement judgement = right.judge(got, task_, sizes(set), rng_);
+  const Expectation right(task_, sizes(set), work.arguments(0), plan);
+  const MixJudgement judgement = judge_mix(right, mix, got, task_, sizes(set), rng_);
   if (const auto& wrong = judgement.wrong) {
-    decide_incorrect(work.outputs()[wrong->output], wrong->comparison, set, "; inputs: " + name);
+    decide_incorrect(work.outputs()[wrong->output], wrong->comparison, set,
+                     "; inputs: " + judgement.inputs);
   }
   return judgement.holds;
 }

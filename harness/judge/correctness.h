@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "acceptance/compare.h"
+#include "acceptance/mixes.h"
 #include "acceptance/slicing.h"
 #include "kb/task.h"
 #include "result/files.h"
@@ -47,7 +48,7 @@ class Correctness {
   Json check_mixes(RunnerSession& runner, Workload& work, const std::string& set,
                    const OraclePlan& plan);
   bool check_mix(RunnerSession& runner, Workload& work, const std::string& set,
-                 const OraclePlan& plan, const std::string& name);
+                 const OraclePlan& plan, const Mix& mix);
   // Draws weights, times `scale`.
   void prepare(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,

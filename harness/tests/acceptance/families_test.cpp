@@ -54,33 +54,6 @@ TEST(Families, HoldWhatTheirNamesSay) {
   EXPECT_GT(count(largest.gt(100)), 55) << "of 64 rows";
 }
 
-TEST(Families, TakeTurnsAlongADimension) {
-  std::vector<Family> some;
-  for (const char* name : {"negative", "ties", "offset"}) {
-    for (const Family& family : families()) {
-      if (family.name == name) some.push_back(family);
-    }
-  }
-  at::Generator rng = make_rng(at::kCPU, 7);
-  for (const int64_t dimension : {0, 1, 5}) {
-    const Family mix = in_turn(some, dimension);
-    EXPECT_EQ(mix.name, "negative, ties, offset along dimension " + std::to_string(dimension));
-    const int64_t along = std::min<int64_t>(dimension, 2);
-    at::Tensor x = at::full({6, 9, 12}, NAN);
-    mix.fill(x, rng);
-    const std::vector<at::Tensor> parts = x.tensor_split(3, along);
-    EXPECT_LT(parts[0].max().item<float>(), 0);
-    EXPECT_EQ(count(parts[1].abs().gt(2)), 0);
-    EXPECT_GT(parts[2].min().item<float>(), 900);
-  }
-  // Fewer rows than families, and shapes without any.
-  for (const Shape& shape : {Shape{}, Shape{1}, Shape{2}, Shape{0}, Shape{3, 0}, Shape{1, 2, 1}}) {
-    at::Tensor x = at::full(shape, NAN);
-    in_turn(some, 0).fill(x, rng);
-    EXPECT_TRUE(at::isfinite(x).all().item<bool>());
-  }
-}
-
 TEST(Families, AtLargeSizesNoneNeedsSumsWithoutRounding) {
   std::vector<std::string> names;
   for (const Family& family : for_large_sizes(families())) names.push_back(family.name);

@@ -1,0 +1,110 @@
+// Calls whose samples have values of different families, and how they are judged.
+#include "acceptance/mixes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kb/reference.h"
+#include "tests/reference/small_task.h"
+
+namespace kb {
+namespace {
+
+int64_t count(const at::Tensor& mask) { return mask.sum().item<int64_t>(); }
+
+TEST(Mixes, GiveEachFamilyItsRows) {
+  std::vector<Family> some;
+  for (const char* name : {"negative", "ties", "offset"}) {
+    for (const Family& family : families()) {
+      if (family.name == name) some.push_back(family);
+    }
+  }
+  at::Generator rng = make_rng(at::kCPU, 7);
+  for (const int64_t dimension : {0, 1, 5}) {
+    const Mix mix = in_turn(some, dimension);
+    EXPECT_EQ(mix.name, "negative, ties, offset along dimension " + std::to_string(dimension));
+    const int64_t along = std::min<int64_t>(dimension, 2);
+    at::Tensor x = at::full({6, 9, 12}, NAN);
+    mix.fill(x, rng);
+    const std::vector<at::Tensor> parts = x.tensor_split(3, along);
+    EXPECT_LT(parts[0].max().item<float>(), 0);
+    EXPECT_EQ(count(parts[1].abs().gt(2)), 0);
+    EXPECT_GT(parts[2].min().item<float>(), 900);
+  }
+  // Fewer rows than families, and shapes without any.
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{2}, Shape{0}, Shape{3, 0}, Shape{1, 2, 1}}) {
+    at::Tensor x = at::full(shape, NAN);
+    in_turn(some, 0).fill(x, rng);
+    EXPECT_TRUE(at::isfinite(x).all().item<bool>());
+  }
+}
+
+// y = f(x), both [32, 64]; the first 16 samples are of "one", the others of "two".
+struct OfTwoFamilies {
+  Task task;
+  Tensor x;
+  Mix mix{.name = "one, two along dimension 0", .fill = nullptr, .of_samples = {"one", "two"}};
+
+  OfTwoFamilies(Tensor values, const std::function<Tensor(const Tensor&)>& f)
+      : task(small_task(
+            {input<float>("x", {32, 64}), output<float>("y", {32, 64})},
+            [=](const std::vector<Tensor>& given) { return std::vector<Tensor>{f(given[0])}; })),
+        x(std::move(values)) {}
+
+  Tensor right() const { return task.reference({}, {x})[0].clone(); }
+  MixJudgement judge(const Tensor& got, bool by_family = true) const {
+    at::Generator rng = make_rng(at::kCPU, 3);
+    Mix judged = mix;
+    if (!by_family) judged.of_samples.clear();
+    return judge_mix(Expectation(task, {}, {x}), judged, {got}, task, {}, rng);
+  }
+};
+
+TEST(Mixes, ALargeFamilyDoesNotHideASmallOne) {
+  Tensor x = at::ones({32, 64});
+  x.narrow(0, 0, 16).mul_(1e6);
+  const OfTwoFamilies call(x, [](const Tensor& t) { return 3 * t; });
+  EXPECT_FALSE(call.judge(call.right()).wrong);
+  EXPECT_TRUE(call.judge(call.right()).holds);
+  Tensor got = call.right();
+  got[20][5] = 3.01;
+  EXPECT_FALSE(call.judge(got, /*by_family=*/false).wrong) << "the reason for shares";
+  const MixJudgement judgement = call.judge(got);
+  ASSERT_TRUE(judgement.wrong);
+  EXPECT_EQ(judgement.wrong->comparison.worst->index, (std::vector<int64_t>{20, 5}));
+  EXPECT_EQ(judgement.wrong->comparison.worst->all.first[0].index, (std::vector<int64_t>{20, 5}));
+  EXPECT_EQ(judgement.wrong->comparison.worst->all.count, 1);
+  EXPECT_EQ(judgement.inputs, "two in samples 16 to 31 (numbers are of these)");
+}
+
+TEST(Mixes, AFamilyInWhichRoundingDecidesDoesNotHideAnother) {
+  Tensor x = at::zeros({32, 64});
+  x.select(1, 0).fill_(1);
+  x.select(1, 1).narrow(0, 0, 16).fill_(1e6);
+  x.select(1, 2).narrow(0, 0, 16).fill_(1e6 + 0.25);
+  const OfTwoFamilies call(x, [](const Tensor& t) { return at::softmax(t, 1); });
+  Tensor got = call.right();
+  got[20][5] = NAN;
+  EXPECT_FALSE(call.judge(got, /*by_family=*/false).wrong) << "the reason for shares";
+  const MixJudgement judgement = call.judge(got);
+  ASSERT_TRUE(judgement.wrong);
+  EXPECT_EQ(judgement.wrong->comparison.worst->index, (std::vector<int64_t>{20, 5}));
+  got = call.right();
+  got[3][5] = NAN;
+  EXPECT_FALSE(call.judge(got).wrong) << "nothing is known of the first family";
+}
+
+TEST(Mixes, AreJudgedAsAWholeWhereOutputsHaveNoSamples) {
+  const std::vector<TensorSpec> tensors = {input<float>("x", {32, 64}), output<float>("y", {64}),
+                                           output<float>("z", {32})};
+  const Mix mix{.name = "both", .fill = nullptr, .of_samples = {"one", "two"}};
+  ASSERT_EQ(shares_of(mix, tensors[1], tensors).size(), 1);
+  EXPECT_EQ(shares_of(mix, tensors[1], tensors)[0].inputs, "both");
+  ASSERT_EQ(shares_of(mix, tensors[2], tensors).size(), 2);
+  EXPECT_EQ(shares_of(mix, tensors[2], tensors)[1].first, 16);
+  EXPECT_EQ(shares_of(mix, tensors[2], tensors)[1].of(tensors[2]).shape, Shape{16});
+}
+
+}  // namespace
+}  // namespace kb
