@@ -17,14 +17,15 @@ namespace kb {
 struct Family {
   std::string name;  ///< such as "far_negative", for results
   Fill fill;         ///< none: upstream's own values
-  /// What counts is small next to the values, so summing millions of them in floats loses it.
-  bool cancels = false;
+  /// What counts is small next to the values, or few values repeat: in honest sums of millions of
+  /// floats roundings add up then, and the library's error says little about them.
+  bool small_sizes_only = false;
 };
 
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
 
-/// Without those that cancel: at large sizes they would fail kernels that sum honestly.
+/// Without those for small sizes only.
 std::vector<Family> for_large_sizes(const std::vector<Family>& families);
 
 /// Values for the weights of networks: the task's own, times a factor. What is inside of a network
