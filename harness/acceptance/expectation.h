@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acceptance/compare.h"
+#include "acceptance/rounding.h"
 #include "acceptance/slicing.h"
 #include "kb/task.h"
 
@@ -35,11 +36,12 @@ bool is_little(const Comparison& wrong);
 /// Whether the library's output is finite and not mostly rounding error.
 bool says_something(const at::Tensor& library, const Tolerance& tolerance);
 
-/// The reference's outputs, in fp64, when each input and weight is off by up to eight roundings of
-/// floats. The worst of rounding_trials counts.
+/// The reference's outputs, in fp64, when inputs and weights are off. The worst of rounding_trials
+/// counts.
 /// @param exact  inputs and weights in fp64, in reference()'s order
 std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& sizes,
-                                           std::vector<at::Tensor> exact, at::Generator& rng);
+                                           std::vector<at::Tensor> exact, Rounding rounding,
+                                           at::Generator& rng);
 inline constexpr int rounding_trials = 4;
 
 /// Whether such roundings cost so much that the output says nothing.
@@ -73,7 +75,8 @@ class Expectation {
   /// Allows as much as eight roundings of each input and weight to float cost, in the worst of four
   /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
   /// one call is often a tenth of another right kernel's, and so is the cost of a single trial.
-  void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng);
+  void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng,
+                          Rounding rounding = Rounding::each);
   /// As compare(). What is wrong by little, judged by the library's error in this one call, is
   /// compared again after allow_for_rounding(): an ill-conditioned call may be right in the library
   /// by chance. That needs more memory; where it is short, the first comparison counts.

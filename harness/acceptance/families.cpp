@@ -95,14 +95,14 @@ const std::vector<Family>& families() {
       {"negative", negative},
       {"far_negative", far_negative},
       {"positive", positive},
-      {"offset", offset, /*small_sizes_only=*/true},
+      {"offset", offset, Rounding::together},
       {"spread", spread},
-      {"ties", ties, /*small_sizes_only=*/true},
+      {"ties", ties, Rounding::together},
       {"zeros", zeros},
       {"dominated", dominated},
-      {"nearly_constant_samples", nearly_constant(false), /*small_sizes_only=*/true},
-      {"nearly_constant_rows", nearly_constant(true), /*small_sizes_only=*/true},
-      {"nearly_constant_channels", nearly_constant_channels, /*small_sizes_only=*/true},
+      {"nearly_constant_samples", nearly_constant(false), Rounding::together},
+      {"nearly_constant_rows", nearly_constant(true), Rounding::together},
+      {"nearly_constant_channels", nearly_constant_channels, Rounding::together},
   };
   return all;
 }
@@ -110,7 +110,7 @@ const std::vector<Family>& families() {
 std::vector<Family> for_large_sizes(const std::vector<Family>& families) {
   std::vector<Family> kept;
   std::copy_if(families.begin(), families.end(), std::back_inserter(kept),
-               [](const Family& family) { return !family.small_sizes_only; });
+               [](const Family& family) { return family.rounding == Rounding::each; });
   return kept;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "acceptance/rounding.h"
 #include "kb/fill.h"
 #include "kb/tensors.h"
 
@@ -17,15 +18,15 @@ namespace kb {
 struct Family {
   std::string name;  ///< such as "far_negative", for results
   Fill fill;         ///< none: upstream's own values
-  /// What counts is small next to the values, or few values repeat: in honest sums of millions of
-  /// floats roundings add up then, and the library's error says little about them.
-  bool small_sizes_only = false;
+  /// together: values are nearly equal, or few of them repeat. The library's error says little
+  /// about an honest sum of them then, and at large sizes it is too much.
+  Rounding rounding = Rounding::each;
 };
 
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
 
-/// Without those for small sizes only.
+/// Without those whose roundings add up.
 std::vector<Family> for_large_sizes(const std::vector<Family>& families);
 
 /// Values for the weights of networks: the task's own, times a factor. What is inside of a network

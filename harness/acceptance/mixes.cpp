@@ -71,14 +71,20 @@ bool allow_for_rounding(const Expectation& right, std::vector<Part>& parts, cons
   if (right.is_short_of_memory()) return false;
   try {
     const std::vector<at::Tensor> exact = in_fp64(right.given());
-    for (int trial = 0; trial < rounding_trials; ++trial) {
-      const std::vector<at::Tensor> outputs = outputs_of_rounded(task, sizes, exact, rng);
-      std::erase_if(parts, [&](Part& part) {
-        const Tolerance cost =
-            tolerance_of(part.spec, part.share.of(outputs.at(part.output)), part.oracle);
-        part.tolerance = wider(part.tolerance, cost);
-        return rounding_decides(cost);
-      });
+    for (const Rounding rounding : {Rounding::each, Rounding::together}) {
+      const auto is_allowed = [&](const Part& part) { return part.share.rounding == rounding; };
+      for (int trial = 0; trial < rounding_trials; ++trial) {
+        if (std::none_of(parts.begin(), parts.end(), is_allowed)) break;
+        const std::vector<at::Tensor> outputs =
+            outputs_of_rounded(task, sizes, exact, rounding, rng);
+        std::erase_if(parts, [&](Part& part) {
+          if (!is_allowed(part)) return false;
+          const Tolerance cost =
+              tolerance_of(part.spec, part.share.of(outputs.at(part.output)), part.oracle);
+          part.tolerance = wider(part.tolerance, cost);
+          return rounding_decides(cost);
+        });
+      }
     }
     return true;
   } catch (const c10::OutOfMemoryError&) {
@@ -89,14 +95,9 @@ bool allow_for_rounding(const Expectation& right, std::vector<Part>& parts, cons
 }  // namespace
 
 Mix in_turn(const std::vector<Family>& families, int64_t dimension) {
-  Mix mix;
+  Mix mix{.families = families, .divides_samples = families.size() > 1 && dimension == 0};
   for (const Family& family : families) mix.name += (mix.name.empty() ? "" : ", ") + family.name;
-  if (families.size() > 1) {
-    mix.name += " along dimension " + std::to_string(dimension);
-    for (const Family& family : families) {
-      if (dimension == 0) mix.of_samples.push_back(family.name);
-    }
-  }
+  if (families.size() > 1) mix.name += " along dimension " + std::to_string(dimension);
   mix.fill = [families, dimension](at::Tensor& out, at::Generator& rng) {
     const int64_t along = std::min(dimension, out.dim() - 1);
     if (along < 0) return families.front().fill(out, rng);
@@ -125,15 +126,22 @@ TensorSpec Share::of(TensorSpec spec) const {
 
 std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output,
                              const std::vector<TensorSpec>& tensors) {
-  const auto families = static_cast<int64_t>(mix.of_samples.size());
-  if (families < 2 || !has_samples_of_an_input(output, tensors)) return {{.inputs = mix.name}};
+  if (!mix.divides_samples || !has_samples_of_an_input(output, tensors)) {
+    const bool together =
+        std::any_of(mix.families.begin(), mix.families.end(),
+                    [](const Family& family) { return family.rounding == Rounding::together; });
+    return {{.inputs = mix.name, .rounding = together ? Rounding::together : Rounding::each}};
+  }
   std::vector<Share> shares;
-  for (int64_t i = 0; i < families; ++i) {
-    const int64_t begin = share_begin(output.shape[0], i, families);
-    const int64_t end = share_begin(output.shape[0], i + 1, families);
+  const auto count = static_cast<int64_t>(mix.families.size());
+  for (int64_t i = 0; i < count; ++i) {
+    const Family& family = mix.families[i];
+    const int64_t begin = share_begin(output.shape[0], i, count);
+    const int64_t end = share_begin(output.shape[0], i + 1, count);
     if (begin == end) continue;
-    shares.push_back({.inputs = mix.of_samples[i] + " in samples " + std::to_string(begin) +
-                                " to " + std::to_string(end - 1) + " (numbers are of these)",
+    shares.push_back({.inputs = family.name + " in samples " + std::to_string(begin) + " to " +
+                                std::to_string(end - 1) + " (numbers are of these)",
+                      .rounding = family.rounding,
                       .whole = false,
                       .first = begin,
                       .count = end - begin});

@@ -12,9 +12,10 @@
 namespace kb {
 
 struct Mix {
-  std::string name;                     ///< for results
-  Fill fill;                            ///< of each input
-  std::vector<std::string> of_samples;  ///< families that divide the samples, in order; or none
+  std::string name;              ///< for results
+  Fill fill;                     ///< of each input; none: the task's own values
+  std::vector<Family> families;  ///< in order
+  bool divides_samples = false;  ///< among the families
 };
 
 /// Divides a dimension (a tensor's last one if it has fewer) among the families. Where there are
@@ -25,6 +26,7 @@ Mix in_turn(const std::vector<Family>& families, int64_t dimension);
 /// What one family's samples are in an output, or all of them.
 struct Share {
   std::string inputs;  ///< what the samples were given, for evidence
+  Rounding rounding;   ///< what is allowed for
   bool whole = true;
   int64_t first = 0, count = 0;  ///< samples, if not whole
 

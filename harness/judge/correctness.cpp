@@ -132,9 +132,9 @@ Json Correctness::check_families(RunnerSession& runner) {
   Workload work(task_, sizes(set), 1, memory_);
   work.bind(runner);
   Json judged = Json::array(), left_out = Json::array();
-  const auto judge = [&](const std::string& name) {
+  const auto judge = [&](const std::string& name, Rounding rounding) {
     Expectation right(task_, sizes(set), work.arguments(0));
-    right.allow_for_rounding(task_, sizes(set), rng_);
+    right.allow_for_rounding(task_, sizes(set), rng_, rounding);
     if (!right.library_holds()) {
       left_out.push_back(name);
       return false;
@@ -151,14 +151,14 @@ Json Correctness::check_families(RunnerSession& runner) {
   if (std::any_of(specs.begin(), specs.end(), takes_families)) {
     for (const Family& family : choose_families()) {
       work.refill_slot(0, family, rng_);
-      if (judge(family.name) && family.fill) held_.push_back(family);
+      if (judge(family.name, family.rounding) && family.fill) held_.push_back(family);
     }
   }
   if (weights_read(task_) >= weights_of_network) {
     for (const WeightFamily& family : weight_families()) {
       prepare(runner, work, family.scale);
       work.refill_slot(0, InputKind::standard, rng_);
-      judge(family.name);
+      judge(family.name, Rounding::each);
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -184,8 +184,8 @@ std::vector<at::Tensor> Correctness::call(RunnerSession& runner, Workload& work,
 // there, so later sets end with two calls that have such values, too. The first call holds every
 // family, sample after sample. The second holds them along another dimension, or one family alone:
 // a reduction over samples would only see the largest values. Or it changes a network's weights.
-// At full size honest sums of millions of floats decide what may come: no family for small sizes
-// only, and no values of several families in one sum.
+// At full size honest sums of millions of floats decide what may come: no family whose
+// roundings add up, and no values of several families in one sum.
 Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::string& set,
                               const OraclePlan& plan) {
   Json reports = Json::array();

@@ -44,7 +44,10 @@ TEST(Mixes, GiveEachFamilyItsRows) {
 struct OfTwoFamilies {
   Task task;
   Tensor x;
-  Mix mix{.name = "one, two along dimension 0", .fill = nullptr, .of_samples = {"one", "two"}};
+  Mix mix{.name = "one, two along dimension 0",
+          .fill = nullptr,
+          .families = {{"one", nullptr}, {"two", nullptr}},
+          .divides_samples = true};
 
   OfTwoFamilies(Tensor values, const std::function<Tensor(const Tensor&)>& f)
       : task(small_task(
@@ -56,7 +59,7 @@ struct OfTwoFamilies {
   MixJudgement judge(const Tensor& got, bool by_family = true) const {
     at::Generator rng = make_rng(at::kCPU, 3);
     Mix judged = mix;
-    if (!by_family) judged.of_samples.clear();
+    judged.divides_samples = by_family;
     return judge_mix(Expectation(task, {}, {x}), judged, {got}, task, {}, rng);
   }
 };
@@ -95,10 +98,36 @@ TEST(Mixes, AFamilyInWhichRoundingDecidesDoesNotHideAnother) {
   EXPECT_FALSE(call.judge(got).wrong) << "nothing is known of the first family";
 }
 
+TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
+  const int64_t terms = 512;
+  const Task task = small_task({input<float>("x", {32, terms}), output<float>("y", {32, terms})},
+                               [=](const std::vector<Tensor>& given) {
+                                 return std::vector<Tensor>{at::cumsum(given[0], 1)};
+                               });
+  at::Generator rng = make_rng(at::kCPU, 3);
+  for (const Family& family : families()) {
+    if (!family.fill) continue;
+    const Mix mix = in_turn({family}, 0);
+    Tensor x = at::empty({32, terms});
+    mix.fill(x, rng);
+    Tensor got = at::empty_like(x);
+    float* y = got.data_ptr<float>();
+    const float* values = x.data_ptr<float>();
+    for (int64_t i = 0; i < x.numel(); ++i) y[i] = values[i] + (i % terms ? y[i - 1] : 0);
+    const Expectation right(task, {}, {x});
+    EXPECT_FALSE(judge_mix(right, mix, {got}, task, {}, rng).wrong) << family.name;
+    got.mul_(1.001);
+    EXPECT_TRUE(judge_mix(right, mix, {got}, task, {}, rng).wrong) << family.name;
+  }
+}
+
 TEST(Mixes, AreJudgedAsAWholeWhereOutputsHaveNoSamples) {
   const std::vector<TensorSpec> tensors = {input<float>("x", {32, 64}), output<float>("y", {64}),
                                            output<float>("z", {32})};
-  const Mix mix{.name = "both", .fill = nullptr, .of_samples = {"one", "two"}};
+  const Mix mix{.name = "both",
+                .fill = nullptr,
+                .families = {{"one", nullptr}, {"two", nullptr}},
+                .divides_samples = true};
   ASSERT_EQ(shares_of(mix, tensors[1], tensors).size(), 1);
   EXPECT_EQ(shares_of(mix, tensors[1], tensors)[0].inputs, "both");
   ASSERT_EQ(shares_of(mix, tensors[2], tensors).size(), 2);
