@@ -11,12 +11,12 @@ namespace {
 // Where the rows of a family begin; those of the last one end at share_begin(rows, count, count).
 int64_t share_begin(int64_t rows, int64_t family, int64_t count) { return rows * family / count; }
 
-bool has_samples_of_an_input(const TensorSpec& output, const std::vector<TensorSpec>& tensors) {
-  return !output.shape.empty() && output.numel() > 0 && !output.argument_of &&
-         std::any_of(tensors.begin(), tensors.end(), [&](const TensorSpec& input) {
-           return takes_families(input) && !input.shape.empty() &&
-                  input.shape[0] == output.shape[0];
-         });
+bool has_rows(const TensorSpec& tensor, int64_t rows) {
+  return !tensor.shape.empty() && tensor.numel() > 0 && tensor.shape[0] == rows;
+}
+
+bool may_have_samples(const TensorSpec& tensor) {
+  return tensor.role == Role::output && !tensor.argument_of && !tensor.shape.empty();
 }
 
 struct Part {
@@ -92,27 +92,57 @@ bool allow_for_rounding(const Expectation& right, std::vector<Part>& parts, cons
   }
 }
 
+// ", positive in b", for results.
+std::string in_others(const Mix& mix) {
+  return mix.others.empty() ? "" : ", " + mix.families.front().name + " in " + mix.others;
+}
+
 }  // namespace
 
-Mix in_turn(const std::vector<Family>& families, int64_t dimension) {
-  Mix mix{.families = families, .divides_samples = families.size() > 1 && dimension == 0};
-  for (const Family& family : families) mix.name += (mix.name.empty() ? "" : ", ") + family.name;
-  if (families.size() > 1) mix.name += " along dimension " + std::to_string(dimension);
-  mix.fill = [families, dimension](at::Tensor& out, at::Generator& rng) {
-    const int64_t along = std::min(dimension, out.dim() - 1);
-    if (along < 0) return families.front().fill(out, rng);
-    const auto count = static_cast<int64_t>(families.size());
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t begin = share_begin(out.size(along), i, count);
-      const int64_t end = share_begin(out.size(along), i + 1, count);
-      at::Tensor place = out.narrow(along, begin, end - begin);
-      if (place.numel() == 0) continue;
-      at::Tensor part = place.contiguous();  // itself, or a copy
-      families[i].fill(part, rng);
-      if (!place.is_same(part)) place.copy_(part);
+Mix in_turn(const std::vector<Family>& families, int64_t dimension,
+            const std::vector<TensorSpec>& tensors) {
+  Mix mix{.families = families, .dimension = dimension};
+  bool has_matrix = false;
+  for (const TensorSpec& input : tensors) {
+    if (families.size() < 2 || !takes_families(input)) continue;
+    const bool has_samples =
+        std::any_of(tensors.begin(), tensors.end(), [&](const TensorSpec& output) {
+          return may_have_samples(output) && has_rows(input, output.shape[0]);
+        });
+    const bool is_matrix = input.shape.size() == 2;
+    if (dimension > 0 || (has_samples && !(is_matrix && has_matrix))) {
+      mix.divided.push_back(input.name);
+      if (dimension == 0) mix.samples = input.shape[0];
+    } else {
+      mix.others += (mix.others.empty() ? "" : ", ") + input.name;
     }
-  };
+    has_matrix = has_matrix || is_matrix;
+  }
+  if (mix.divided.empty()) mix.families.resize(1);
+  for (const Family& family : mix.families) {
+    mix.name += (mix.name.empty() ? "" : ", ") + family.name;
+  }
+  if (mix.divided.empty()) return mix;
+  mix.name += " along dimension " + std::to_string(dimension);
+  mix.name += in_others(mix);
   return mix;
+}
+
+void Mix::fill(const TensorSpec& input, at::Tensor& out, at::Generator& rng) const {
+  const int64_t along = std::min(dimension, out.dim() - 1);
+  if (along < 0 || std::find(divided.begin(), divided.end(), input.name) == divided.end()) {
+    return families.front().fill(out, rng);
+  }
+  const auto count = static_cast<int64_t>(families.size());
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = share_begin(out.size(along), i, count);
+    const int64_t end = share_begin(out.size(along), i + 1, count);
+    at::Tensor place = out.narrow(along, begin, end - begin);
+    if (place.numel() == 0) continue;
+    at::Tensor part = place.contiguous();  // itself, or a copy
+    families[i].fill(part, rng);
+    if (!place.is_same(part)) place.copy_(part);
+  }
 }
 
 at::Tensor Share::of(const at::Tensor& tensor) const {
@@ -124,14 +154,13 @@ TensorSpec Share::of(TensorSpec spec) const {
   return spec;
 }
 
-std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output,
-                             const std::vector<TensorSpec>& tensors) {
-  if (!mix.divides_samples || !has_samples_of_an_input(output, tensors)) {
-    const bool together =
-        std::any_of(mix.families.begin(), mix.families.end(),
-                    [](const Family& family) { return family.rounding == Rounding::together; });
+std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output) {
+  const auto add_up = [](const Family& family) { return family.rounding == Rounding::together; };
+  if (mix.samples == 0 || !may_have_samples(output) || !has_rows(output, mix.samples)) {
+    const bool together = std::any_of(mix.families.begin(), mix.families.end(), add_up);
     return {{.inputs = mix.name, .rounding = together ? Rounding::together : Rounding::each}};
   }
+  const bool together = !mix.others.empty() && add_up(mix.families.front());
   std::vector<Share> shares;
   const auto count = static_cast<int64_t>(mix.families.size());
   for (int64_t i = 0; i < count; ++i) {
@@ -140,8 +169,9 @@ std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output,
     const int64_t end = share_begin(output.shape[0], i + 1, count);
     if (begin == end) continue;
     shares.push_back({.inputs = family.name + " in samples " + std::to_string(begin) + " to " +
-                                std::to_string(end - 1) + " (numbers are of these)",
-                      .rounding = family.rounding,
+                                std::to_string(end - 1) + " (numbers are of these)" +
+                                in_others(mix),
+                      .rounding = together ? Rounding::together : family.rounding,
                       .whole = false,
                       .first = begin,
                       .count = end - begin});
@@ -153,9 +183,8 @@ MixJudgement judge_mix(const Expectation& right, const Mix& mix, const std::vect
                        const Task& task, const SizeBytes& sizes, at::Generator& rng) {
   MixJudgement judgement;
   std::vector<Part> suspects;
-  const std::vector<TensorSpec> tensors = task.tensors(sizes);
   for (size_t i = 0; i < right.outputs().size(); ++i) {
-    for (const Share& share : shares_of(mix, right.outputs()[i], tensors)) {
+    for (const Share& share : shares_of(mix, right.outputs()[i])) {
       Part part = part_of(right, i, share);
       if (!library_holds(right, part)) continue;
       judgement.holds = true;

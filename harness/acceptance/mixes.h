@@ -12,16 +12,24 @@
 namespace kb {
 
 struct Mix {
-  std::string name;              ///< for results
-  Fill fill;                     ///< of each input; none: the task's own values
-  std::vector<Family> families;  ///< in order
-  bool divides_samples = false;  ///< among the families
+  std::string name;                  ///< for results
+  std::vector<Family> families;      ///< in order; none: the task's own values
+  int64_t dimension = 0;             ///< what is divided; a tensor with fewer has its last divided
+  std::vector<std::string> divided;  ///< inputs; the others have values of the first family alone
+  int64_t samples = 0;  ///< of divided inputs and of outputs, if dimension 0 is divided
+  std::string others;   ///< names of inputs that are not divided
+
+  void fill(const TensorSpec& input, at::Tensor& out, at::Generator& rng) const;
 };
 
-/// Divides a dimension (a tensor's last one if it has fewer) among the families. Where there are
-/// fewer rows than families, some families are missing. One family alone fills everything.
+/// Divides a dimension among families. Where there are fewer rows than families, some are missing.
+/// Of dimension 0 only samples are divided, so that no sum has values of several families: of
+/// inputs with as many rows as an output, and not of a second matrix, which may be the right one of
+/// a product. Where there are no such inputs, all values are of the first family.
 /// @param families that have a fill
-Mix in_turn(const std::vector<Family>& families, int64_t dimension);
+/// @param tensors of the task
+Mix in_turn(const std::vector<Family>& families, int64_t dimension,
+            const std::vector<TensorSpec>& tensors);
 
 /// What one family's samples are in an output, or all of them.
 struct Share {
@@ -34,10 +42,8 @@ struct Share {
   TensorSpec of(TensorSpec spec) const;
 };
 
-/// Those of an output that has as many samples as an input, else the whole.
-/// @param tensors of the task
-std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output,
-                             const std::vector<TensorSpec>& tensors);
+/// Those of an output that has the samples of divided inputs, else the whole.
+std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output);
 
 /// What a mix shows.
 struct MixJudgement {

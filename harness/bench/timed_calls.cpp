@@ -71,10 +71,10 @@ void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
   if (problem_.families.empty()) return;
   const auto phase = problem_.phases.in("inputs");
   std::shuffle(problem_.families.begin(), problem_.families.end(), choices);
-  mix_ = in_turn(problem_.families, 0);
+  mix_ = in_turn(problem_.families, 0, problem_.task.tensors(problem_.sizes));
   std::uniform_int_distribution<int64_t> one(called.first, called.first + called.count - 1);
   mixed_slot_ = one(choices);
-  work_->draw_slot(mixed_slot_, {mix_.name, mix_.fill}, rng_);
+  work_->draw_slot(mixed_slot_, mix_, rng_);
 }
 
 double TimedCalls::publish(Range called) {
@@ -142,7 +142,7 @@ bool TimedCalls::is_right(int64_t slot, size_t output, const at::Tensor& got) co
     return !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot)).worst;
   }
   if (slot != mixed_slot_) return surely_right(spec, got, library, plan_.tolerances[output]);
-  const std::vector<Share> shares = shares_of(mix_, spec, problem_.task.tensors(problem_.sizes));
+  const std::vector<Share> shares = shares_of(mix_, spec);
   return std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
     return surely_right(share.of(spec), share.of(got), share.of(library), plan_.tolerances[output]);
   });

@@ -204,10 +204,11 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
   for (size_t i = 0; i < held.size(); ++i) families.push_back(held[order[i].item<int64_t>()]);
   const auto draw = [&](const Mix& mix) {
     prepare(runner, work, 1);
-    work.refill_slot(0, {mix.name, mix.fill}, rng_);
+    work.refill_slot(0, mix, rng_);
     judge(mix);
   };
-  draw(in_turn(families, 0));
+  const std::vector<TensorSpec> tensors = task_.tensors(sizes(set));
+  draw(in_turn(families, 0, tensors));
   constexpr int64_t most_dimensions = 4;
   if (weights_read(task_) >= weights_of_network && below(2) == 0) {
     const std::vector<WeightFamily>& others = weight_families();
@@ -216,9 +217,9 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
     work.refill_slot(0, InputKind::standard, rng_);
     judge({.name = family.name});
   } else if (small && below(2) == 0) {
-    draw(in_turn(families, 1 + below(most_dimensions)));
+    draw(in_turn(families, 1 + below(most_dimensions), tensors));
   } else {
-    draw(in_turn({families.front()}, 0));
+    draw(in_turn({families.back()}, 0, tensors));
   }
   return reports;
 }

@@ -133,6 +133,23 @@ void Workload::draw_slot(int64_t slot, const Family& family, at::Generator& rng)
   }
 }
 
+void Workload::refill_slot(int64_t slot, const Mix& mix, at::Generator& rng) {
+  draw_slot(slot, mix, rng);
+  publish_slot(slot);
+}
+
+void Workload::draw_slot(int64_t slot, const Mix& mix, at::Generator& rng) {
+  for (Slots& input : inputs_) {
+    const TensorSpec& spec = input.shared->spec();
+    if (takes_families(spec)) {
+      const auto fill = [&](at::Tensor& out, at::Generator& g) { mix.fill(spec, out, g); };
+      draw_values(input.originals[slot], fill, rng);
+    } else {
+      draw(input, slot, InputKind::standard, rng);
+    }
+  }
+}
+
 void Workload::poison(int64_t slot) {
   for (Slots& output : outputs_) output.shared->poison_slot(slot);
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "acceptance/families.h"
+#include "acceptance/mixes.h"
 #include "kb/task.h"
 #include "session/buffers.h"
 #include "session/runner_session.h"
@@ -34,11 +34,13 @@ class Workload {
   void draw_slot(int64_t slot, InputKind kind, at::Generator& rng);
   /// The same with a family's values where a tensor takes them.
   void draw_slot(int64_t slot, const Family& family, at::Generator& rng);
+  void draw_slot(int64_t slot, const Mix& mix, at::Generator& rng);
   /// Brings a slot's inputs to the runners, with a poisoned output.
   void publish_slot(int64_t slot);
   /// Both.
   void refill_slot(int64_t slot, InputKind kind, at::Generator& rng);
   void refill_slot(int64_t slot, const Family& family, at::Generator& rng);
+  void refill_slot(int64_t slot, const Mix& mix, at::Generator& rng);
   /// Outputs that nothing has been written to.
   void poison(int64_t slot);
 

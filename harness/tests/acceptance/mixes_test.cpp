@@ -21,12 +21,13 @@ TEST(Mixes, GiveEachFamilyItsRows) {
     }
   }
   at::Generator rng = make_rng(at::kCPU, 7);
+  const std::vector<TensorSpec> tensors = {input<float>("x", {6, 9, 12}), output<float>("y", {6})};
   for (const int64_t dimension : {0, 1, 5}) {
-    const Mix mix = in_turn(some, dimension);
+    const Mix mix = in_turn(some, dimension, tensors);
     EXPECT_EQ(mix.name, "negative, ties, offset along dimension " + std::to_string(dimension));
     const int64_t along = std::min<int64_t>(dimension, 2);
     at::Tensor x = at::full({6, 9, 12}, NAN);
-    mix.fill(x, rng);
+    mix.fill(tensors[0], x, rng);
     const std::vector<at::Tensor> parts = x.tensor_split(3, along);
     EXPECT_LT(parts[0].max().item<float>(), 0);
     EXPECT_EQ(count(parts[1].abs().gt(2)), 0);
@@ -35,7 +36,8 @@ TEST(Mixes, GiveEachFamilyItsRows) {
   // Fewer rows than families, and shapes without any.
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{2}, Shape{0}, Shape{3, 0}, Shape{1, 2, 1}}) {
     at::Tensor x = at::full(shape, NAN);
-    in_turn(some, 0).fill(x, rng);
+    const TensorSpec spec = input<float>("x", shape);
+    in_turn(some, 0, {spec, output<float>("y", shape)}).fill(spec, x, rng);
     EXPECT_TRUE(at::isfinite(x).all().item<bool>());
   }
 }
@@ -45,9 +47,9 @@ struct OfTwoFamilies {
   Task task;
   Tensor x;
   Mix mix{.name = "one, two along dimension 0",
-          .fill = nullptr,
           .families = {{"one", nullptr}, {"two", nullptr}},
-          .divides_samples = true};
+          .divided = {"x"},
+          .samples = 32};
 
   OfTwoFamilies(Tensor values, const std::function<Tensor(const Tensor&)>& f)
       : task(small_task(
@@ -59,7 +61,7 @@ struct OfTwoFamilies {
   MixJudgement judge(const Tensor& got, bool by_family = true) const {
     at::Generator rng = make_rng(at::kCPU, 3);
     Mix judged = mix;
-    judged.divides_samples = by_family;
+    if (!by_family) judged.samples = 0;
     return judge_mix(Expectation(task, {}, {x}), judged, {got}, task, {}, rng);
   }
 };
@@ -107,9 +109,9 @@ TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
   at::Generator rng = make_rng(at::kCPU, 3);
   for (const Family& family : families()) {
     if (!family.fill) continue;
-    const Mix mix = in_turn({family}, 0);
+    const Mix mix = in_turn({family}, 0, task.tensors({}));
     Tensor x = at::empty({32, terms});
-    mix.fill(x, rng);
+    mix.fill(task.tensors({})[0], x, rng);
     Tensor got = at::empty_like(x);
     float* y = got.data_ptr<float>();
     const float* values = x.data_ptr<float>();
@@ -124,15 +126,34 @@ TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
 TEST(Mixes, AreJudgedAsAWholeWhereOutputsHaveNoSamples) {
   const std::vector<TensorSpec> tensors = {input<float>("x", {32, 64}), output<float>("y", {64}),
                                            output<float>("z", {32})};
-  const Mix mix{.name = "both",
-                .fill = nullptr,
-                .families = {{"one", nullptr}, {"two", nullptr}},
-                .divides_samples = true};
-  ASSERT_EQ(shares_of(mix, tensors[1], tensors).size(), 1);
-  EXPECT_EQ(shares_of(mix, tensors[1], tensors)[0].inputs, "both");
-  ASSERT_EQ(shares_of(mix, tensors[2], tensors).size(), 2);
-  EXPECT_EQ(shares_of(mix, tensors[2], tensors)[1].first, 16);
-  EXPECT_EQ(shares_of(mix, tensors[2], tensors)[1].of(tensors[2]).shape, Shape{16});
+  const Mix mix = in_turn({{"one", nullptr}, {"two", nullptr}}, 0, tensors);
+  ASSERT_EQ(shares_of(mix, tensors[1]).size(), 1);
+  EXPECT_EQ(shares_of(mix, tensors[1])[0].inputs, "one, two along dimension 0");
+  ASSERT_EQ(shares_of(mix, tensors[2]).size(), 2);
+  EXPECT_EQ(shares_of(mix, tensors[2])[1].first, 16);
+  EXPECT_EQ(shares_of(mix, tensors[2])[1].of(tensors[2]).shape, Shape{16});
+}
+
+TEST(Mixes, GiveNoSumValuesOfSeveralFamilies) {
+  const std::vector<Family> two = {{"one", nullptr, Rounding::together}, {"two", nullptr}};
+  using Names = std::vector<std::string>;
+  const auto mix_of = [&](const Shape& a, const Shape& b, const Shape& c) {
+    return in_turn(two, 0, {input<float>("a", a), input<float>("b", b), output<float>("c", c)});
+  };
+  for (const int64_t depth : {5, 8}) {  // the second is square
+    const Mix product = mix_of({8, depth}, {depth, 8}, {8, 8});
+    EXPECT_EQ(product.divided, Names{"a"}) << depth;
+    EXPECT_EQ(product.name, "one, two along dimension 0, one in b");
+    const std::vector<Share> shares = shares_of(product, output<float>("c", {8, 8}));
+    ASSERT_EQ(shares.size(), 2);
+    EXPECT_EQ(shares[1].inputs, "two in samples 4 to 7 (numbers are of these), one in b");
+    EXPECT_EQ(shares[1].rounding, Rounding::together) << "b's values add up";
+  }
+  EXPECT_EQ(mix_of({4, 8, 5}, {4, 5, 8}, {4, 8, 8}).divided, (Names{"a", "b"}));
+  EXPECT_EQ(mix_of({8}, {8, 5}, {8, 5}).divided, (Names{"a", "b"}));
+  const Mix transposed = mix_of({5, 8}, {5, 6}, {8, 6});
+  EXPECT_EQ(transposed.name, "one");
+  EXPECT_EQ(mix_of({8, 5}, {8, 5}, {}).name, "one");
 }
 
 }  // namespace
