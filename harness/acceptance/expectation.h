@@ -63,7 +63,8 @@ class Expectation {
   const Expected& exact(size_t output) const { return oracle_.at(output); }
   /// All of it, whether it fits or not.
   at::Tensor oracle(size_t output) const;
-  /// How far an output may be off. Where the contract lets libraries round operands to TF32, that
+  /// How far an output may be off: by tolerance_of(), or as far as a sum in floats, one term after
+  /// the other. Where the contract lets libraries round operands to TF32, that
   /// covers what rounding costs: whether a library rounds at these sizes and on this device is its
   /// own affair.
   Tolerance tolerance(size_t output) const;
@@ -101,6 +102,7 @@ class Expectation {
   std::vector<Tolerance> rounding_;  ///< per output, where rounding operands is allowed; else empty
   bool rounding_decides_ = false;    ///< allow_for_rounding() would allow what says nothing
   bool short_of_memory_;
+  double terms_ = 0;  ///< of the sums behind an element
 };
 
 }  // namespace kb

@@ -137,6 +137,30 @@ TEST(Expectation, AllowsForRoundingWhereTheLibraryIsRightByChance) {
   EXPECT_TRUE(wrong(0.27));
 }
 
+TEST(Expectation, HoldsForAMillionTermsOneAfterTheOther) {
+  const int64_t rows = 4, terms = int64_t{1} << 20;
+  const Task task = small_task(
+      {input<float>("a", {rows, terms}), input<float>("b", {terms}), output<float>("c", {rows})},
+      [](const std::vector<Tensor>& given) { return std::vector<Tensor>{given[0].mv(given[1])}; });
+  at::Generator rng = make_rng(at::kCPU, 5);
+  for (const double mean : {0.0, 1.0}) {
+    const Tensor a = at::empty({rows, terms}, at::kFloat).normal_(mean, 1, rng);
+    const Tensor b = at::empty({terms}, at::kFloat).normal_(mean, 1, rng);
+    Tensor got = at::zeros({rows});
+    const float* right = b.const_data_ptr<float>();
+    for (int64_t i = 0; i < rows; ++i) {
+      const float* left = a[i].const_data_ptr<float>();
+      float sum = 0;
+      for (int64_t j = 0; j < terms; ++j) sum += left[j] * right[j];
+      got[i] = sum;
+    }
+    const Expectation expected(task, SizeBytes(sizeof(NoSizes)), {a, b});
+    const Comparison c = expected.compare(0, got);
+    EXPECT_FALSE(c.worst) << "mean " << mean << ": error " << c.error << ", allowed " << c.bound;
+    EXPECT_TRUE(expected.compare(0, got * 1.0002).worst);
+  }
+}
+
 TEST(Expectation, SaysWhereRoundingTheInputsDecides) {
   // As a deep network with large weights: what comes out hardly depends on the library's error.
   const auto reference = [](const std::vector<Tensor>& given) {
