@@ -92,17 +92,17 @@ const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       {"upstream", nullptr},
       {"wide", wide},
-      {"negative", negative},
+      {"negative", negative, Rounding::each, false},
       {"far_negative", far_negative},
-      {"positive", positive},
-      {"offset", offset, Rounding::together},
+      {"positive", positive, Rounding::each, false},
+      {"offset", offset, Rounding::together, false},
       {"spread", spread},
-      {"ties", ties, Rounding::together},
+      {"ties", ties, Rounding::together, false},
       {"zeros", zeros},
       {"dominated", dominated},
-      {"nearly_constant_samples", nearly_constant(false), Rounding::together},
-      {"nearly_constant_rows", nearly_constant(true), Rounding::together},
-      {"nearly_constant_channels", nearly_constant_channels, Rounding::together},
+      {"nearly_constant_samples", nearly_constant(false), Rounding::together, false},
+      {"nearly_constant_rows", nearly_constant(true), Rounding::together, false},
+      {"nearly_constant_channels", nearly_constant_channels, Rounding::together, false},
   };
   return all;
 }
@@ -110,7 +110,7 @@ const std::vector<Family>& families() {
 std::vector<Family> for_large_sizes(const std::vector<Family>& families) {
   std::vector<Family> kept;
   std::copy_if(families.begin(), families.end(), std::back_inserter(kept),
-               [](const Family& family) { return family.rounding == Rounding::each; });
+               [](const Family& family) { return family.at_large_sizes; });
   return kept;
 }
 

@@ -19,14 +19,17 @@ struct Family {
   std::string name;  ///< such as "far_negative", for results
   Fill fill;         ///< none: upstream's own values
   /// together: values are nearly equal, or few of them repeat. The library's error says little
-  /// about an honest sum of them then, and at large sizes it is too much.
+  /// about an honest sum of them then.
   Rounding rounding = Rounding::each;
+  /// Not where a sum of millions of floats loses too much: roundings add up, or all values have one
+  /// sign and the small ones vanish next to the sum.
+  bool at_large_sizes = true;
 };
 
 /// All families. docs/validity.md says what each one is for.
 const std::vector<Family>& families();
 
-/// Without those whose roundings add up.
+/// Those that come at large sizes.
 std::vector<Family> for_large_sizes(const std::vector<Family>& families);
 
 /// Values for the weights of networks: the task's own, times a factor. What is inside of a network

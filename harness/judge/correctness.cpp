@@ -184,8 +184,8 @@ std::vector<at::Tensor> Correctness::call(RunnerSession& runner, Workload& work,
 // there, so later sets end with two calls that have such values, too. The first call holds every
 // family, sample after sample. The second holds them along another dimension, or one family alone:
 // a reduction over samples would only see the largest values. Or it changes a network's weights.
-// At full size honest sums of millions of floats decide what may come: no family whose
-// roundings add up, and no values of several families in one sum.
+// At full size honest sums of millions of floats decide what may come: no family that
+// such sums lose, and no values of several families in one sum.
 Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::string& set,
                               const OraclePlan& plan) {
   Json reports = Json::array();
