@@ -53,8 +53,9 @@ double terms_of_sums(const Task& task, const SizeBytes& sizes, const Operators& 
   return std::max(operators.flops / 2 / outputs, std::min(inputs / outputs, 0x1p14));
 }
 
-// One thread that adds n terms in floats, one after the other, is off by a fifth of sqrt(n)
-// roundings if their directions are random. So are right kernels, whatever the library does.
+// One thread that adds n terms in floats, one after the other, is off by up to half of
+// sqrt(n) roundings if their directions are random. So are right kernels, whatever the library
+// does.
 Tolerance tolerance_of_sum(double terms) {
   const double relative = std::sqrt(std::min(terms, 0x1p20)) * 0x1p-24;
   return {.relative = relative, .per_rms = 12 * relative, .per_value = 4 * relative};
