@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "device/cuda_error.h"
 #include "acceptance/deviation.h"
+#include "device/cuda_error.h"
 
 namespace kb {
 namespace {
@@ -33,12 +33,17 @@ struct alignas(4 * sizeof(T)) Four {
 };
 
 template <class T>
+__device__ bool is_aligned(const T* elements) {
+  return reinterpret_cast<uintptr_t>(elements) % alignof(Four<T>) == 0;
+}
+
+template <class T>
 __global__ void accumulate(const T* got, const T* expected, int64_t count, float per_value,
                            Deviation* result) {
   Deviation d{};
   const int64_t stride = int64_t{gridDim.x} * threads;
   const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
-  const int64_t vectors = count / 4;
+  const int64_t vectors = is_aligned(got) && is_aligned(expected) ? count / 4 : 0;
   for (int64_t i = first; i < vectors; i += stride) {
     const Four<T> c = reinterpret_cast<const Four<T>*>(got)[i];
     const Four<T> y = reinterpret_cast<const Four<T>*>(expected)[i];
