@@ -116,21 +116,7 @@ void Workload::refill_slot(int64_t slot, InputKind kind, at::Generator& rng) {
 }
 
 void Workload::refill_slot(int64_t slot, const Family& family, at::Generator& rng) {
-  draw_slot(slot, family, rng);
-  publish_slot(slot);
-}
-
-void Workload::draw_slot(int64_t slot, const Family& family, at::Generator& rng) {
-  for (Slots& input : inputs_) {
-    const TensorSpec& spec = input.shared->spec();
-    if (!takes_families(spec)) {
-      draw(input, slot, InputKind::standard, rng);
-    } else if (family.fill == nullptr) {
-      draw(input, slot, InputKind::compat, rng);
-    } else {
-      draw_values(input.originals[slot], family.fill, rng);
-    }
-  }
+  refill_slot(slot, Mix{.name = family.name, .families = {family}}, rng);
 }
 
 void Workload::refill_slot(int64_t slot, const Mix& mix, at::Generator& rng) {
@@ -141,11 +127,13 @@ void Workload::refill_slot(int64_t slot, const Mix& mix, at::Generator& rng) {
 void Workload::draw_slot(int64_t slot, const Mix& mix, at::Generator& rng) {
   for (Slots& input : inputs_) {
     const TensorSpec& spec = input.shared->spec();
-    if (takes_families(spec)) {
+    if (!takes_families(spec)) {
+      draw(input, slot, InputKind::standard, rng);
+    } else if (mix.families.front().fill == nullptr) {
+      draw(input, slot, InputKind::compat, rng);
+    } else {
       const auto fill = [&](at::Tensor& out, at::Generator& g) { mix.fill(spec, out, g); };
       draw_values(input.originals[slot], fill, rng);
-    } else {
-      draw(input, slot, InputKind::standard, rng);
     }
   }
 }

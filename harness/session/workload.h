@@ -32,8 +32,7 @@ class Workload {
   void scale_weights(double factor);
   /// New inputs for one slot, where the runners do not see them yet.
   void draw_slot(int64_t slot, InputKind kind, at::Generator& rng);
-  /// The same with a family's values where a tensor takes them.
-  void draw_slot(int64_t slot, const Family& family, at::Generator& rng);
+  /// The same with values of these families where a tensor takes them.
   void draw_slot(int64_t slot, const Mix& mix, at::Generator& rng);
   /// Brings a slot's inputs to the runners, with a poisoned output.
   void publish_slot(int64_t slot);
