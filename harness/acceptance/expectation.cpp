@@ -26,9 +26,11 @@ std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted) {
 }
 
 std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
-                                const std::vector<at::Tensor>& given, const OraclePlan& plan) {
-  if (plan.slicing) return plan.slicing->oracle(task, sizes, given);
-  const std::vector<at::Tensor> exact = in_fp64(on_host(given, plan.oracle_on_host));
+                                const std::vector<at::Tensor>& given, const OraclePlan& plan,
+                                const Change& change) {
+  if (plan.slicing) return plan.slicing->oracle(task, sizes, given, change);
+  std::vector<at::Tensor> exact = in_fp64(on_host(given, plan.oracle_on_host));
+  for (size_t i = 0; change && i < exact.size(); ++i) exact[i] = change(i, exact[i], 0, 0);
   const std::vector<at::Tensor> outputs = task.reference(sizes, exact);
   return {outputs.begin(), outputs.end()};
 }
@@ -123,8 +125,7 @@ std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& si
 
 Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
                          const OraclePlan& plan)
-    : given_(std::move(given)),
-      short_of_memory_(plan.slicing || plan.on_host || plan.oracle_on_host) {
+    : given_(std::move(given)), plan_(plan) {
   const Operators operators =
       watch_operators([&] { library_ = on_host(task.reference(sizes, given_), plan.on_host); });
   oracle_ = oracle_of(task, sizes, given_, plan);
@@ -140,6 +141,15 @@ Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<a
                 task.name, ": output '", outputs_[i].name,
                 "' is declared with another shape than reference() returns");
   }
+}
+
+std::vector<Expected> Expectation::exact_with(const Task& task, const SizeBytes& sizes,
+                                              const Change& change) const {
+  return oracle_of(task, sizes, given_, plan_, change);
+}
+
+bool Expectation::is_short_of_memory() const {
+  return plan_.slicing || plan_.on_host || plan_.oracle_on_host;
 }
 
 at::Tensor Expectation::oracle(size_t output) const {
@@ -187,7 +197,7 @@ Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& g
                                               const Task& task, const SizeBytes& sizes,
                                               at::Generator& rng) {
   Comparison first = compare(output, got);
-  if (!first.worst || short_of_memory_ || !at::isFloatingType(got.scalar_type()) ||
+  if (!first.worst || is_short_of_memory() || !at::isFloatingType(got.scalar_type()) ||
       !is_little(first)) {
     return first;
   }
@@ -197,14 +207,6 @@ Comparison Expectation::compare_with_rounding(size_t output, const at::Tensor& g
     return first;
   }
   return tolerance(output).relative < everything ? compare(output, got) : first;
-}
-
-std::optional<Wrong> Expectation::first_wrong(const std::vector<at::Tensor>& got) const {
-  for (size_t i = 0; i < got.size(); ++i) {
-    Comparison c = compare(i, got[i]);
-    if (c.worst) return Wrong{i, std::move(c)};
-  }
-  return std::nullopt;
 }
 
 bool Expectation::library_holds() const {

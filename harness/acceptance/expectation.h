@@ -21,8 +21,10 @@ std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted);
 
 /// The reference's outputs in fp64: as a whole, or in slices where there is no room for that.
 /// @param given inputs and weights in reference()'s order
+/// @param change of them, if any
 std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
-                                const std::vector<at::Tensor>& given, const OraclePlan& plan);
+                                const std::vector<at::Tensor>& given, const OraclePlan& plan,
+                                const Change& change = {});
 
 /// An output that is wrong.
 struct Wrong {
@@ -63,6 +65,9 @@ class Expectation {
   const Expected& exact(size_t output) const { return oracle_.at(output); }
   /// All of it, whether it fits or not.
   at::Tensor oracle(size_t output) const;
+  /// The oracle for changed inputs and weights.
+  std::vector<Expected> exact_with(const Task& task, const SizeBytes& sizes,
+                                   const Change& change) const;
   /// How far an output may be off: by tolerance_of(), or as far as a sum in floats, one term after
   /// the other. Where the contract lets libraries round operands to TF32, that
   /// covers what rounding costs: whether a library rounds at these sizes and on this device is its
@@ -71,7 +76,7 @@ class Expectation {
   /// The same of a part of an output, of which tolerance_of() is known.
   Tolerance allowed(size_t output, const Tolerance& own) const;
   /// Whether allow_for_rounding() would not fit.
-  bool is_short_of_memory() const { return short_of_memory_; }
+  bool is_short_of_memory() const;
 
   /// Allows as much as eight roundings of each input and weight to float cost, in the worst of four
   /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
@@ -87,9 +92,6 @@ class Expectation {
   /// error, neither its own nor, after allow_for_rounding(), that of the inputs.
   bool library_holds() const;
 
-  /// The first output that is wrong by compare(). @param got of all outputs
-  std::optional<Wrong> first_wrong(const std::vector<at::Tensor>& got) const;
-
   /// Compares an output: by the value at its position where it names one, else by tolerance.
   Comparison compare(size_t output, const at::Tensor& got) const;
   /// Compares an output whose exact values are integers.
@@ -101,7 +103,7 @@ class Expectation {
   std::vector<Expected> oracle_;
   std::vector<Tolerance> rounding_;  ///< per output, where rounding operands is allowed; else empty
   bool rounding_decides_ = false;    ///< allow_for_rounding() would allow what says nothing
-  bool short_of_memory_;
+  OraclePlan plan_;
   double terms_ = 0;  ///< of the sums behind an element
 };
 

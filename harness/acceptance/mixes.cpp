@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "acceptance/compare.h"
+#include "acceptance/near_ties.h"
 
 namespace kb {
 namespace {
@@ -193,9 +194,15 @@ MixJudgement judge_mix(const Expectation& right, const Mix& mix, const std::vect
   }
   if (suspects.empty()) return judgement;
   const bool allowed = allow_for_rounding(right, suspects, task, sizes, rng);
+  NearTies ties(right, task, sizes, rng);
   for (const Part& part : suspects) {
-    const Comparison c = compare(right, part, got[part.output]);
+    const at::Tensor& values = got[part.output];
+    const Comparison c = compare(right, part, values);
     if (!c.worst || (!allowed && is_little(c))) continue;
+    if (ties.explain(part.output, c, values,
+                     [&](const at::Tensor& others) { return compare(right, part, others); })) {
+      continue;
+    }
     judgement.wrong = Wrong{part.output, in_whole(part, c)};
     judgement.inputs = part.share.inputs;
     break;

@@ -53,7 +53,8 @@ struct MixJudgement {
 };
 
 /// Judges each share of each output. What is wrong is compared again with what rounding the inputs
-/// costs (Expectation::allow_for_rounding()); where memory is short, small errors are not judged.
+/// costs (Expectation::allow_for_rounding()), then with NearTies; where memory is short, small
+/// errors are not judged.
 /// @param got of all outputs
 MixJudgement judge_mix(const Expectation& right, const Mix& mix, const std::vector<at::Tensor>& got,
                        const Task& task, const SizeBytes& sizes, at::Generator& rng);

@@ -10,6 +10,7 @@
 #include "acceptance/canary.h"
 #include "acceptance/drawn_sizes.h"
 #include "acceptance/expectation.h"
+#include "acceptance/near_ties.h"
 #include "result/verdict.h"
 
 namespace kb {
@@ -140,8 +141,12 @@ Json Correctness::check_families(RunnerSession& runner) {
       return false;
     }
     const std::vector<at::Tensor> got = call(runner, work, set);
-    if (const auto wrong = right.first_wrong(got)) {
-      decide_incorrect(work.outputs()[wrong->output], wrong->comparison, set, "; inputs: " + name);
+    NearTies ties(right, task_, sizes(set), rng_);
+    for (size_t i = 0; i < got.size(); ++i) {
+      const auto compare = [&](const at::Tensor& values) { return right.compare(i, values); };
+      const Comparison c = compare(got[i]);
+      if (!c.worst || ties.explain(i, c, got[i], compare)) continue;
+      decide_incorrect(work.outputs()[i], c, set, "; inputs: " + name);
     }
     judged.push_back(name);
     return true;
