@@ -64,6 +64,13 @@ ArmTimes arm_times(const Arm& arm, double unit) {
           .off_stream = estimate(samples.off_stream)};
 }
 
+// The candidate's follow a unit of the reference and one of its own. So do the reference's.
+double ready_difference(const Duel& duel) {
+  const UnitSamples& reference = duel.reference().samples;
+  const double before = estimate(reference.ready), after = estimate(reference.ready_after);
+  return estimate(duel.candidate().samples.ready) - (before + after) / 2;
+}
+
 PairingPolicy longer(PairingPolicy policy) {
   policy.pilot_blocks *= 3;
   policy.max_blocks *= 3;
@@ -109,6 +116,7 @@ void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& las
     duel.restart_samples();
     const protocol::Polling polled = protocol::polling();
     benchmarks.run(chain, [&] { return duel.block(); });
+    chain.pairing.set_ready_difference(ready_difference(duel));
     device.after = gpu_state();
     device.stalled = protocol::polling().stalled_since(polled);
     const std::vector<double>& reference = duel.reference().samples.mhz;

@@ -51,8 +51,10 @@ int Pairing::enough() const {
 Interval Pairing::within() const { return signed_rank_interval(log_ratios(), policy_.confidence); }
 
 double Pairing::between_pairs() const {
-  return std::hypot(policy_.pair_half_width, policy_.pair_seconds / reference_seconds(),
-                    policy_.pair_seconds / candidate_seconds());
+  const double reference = reference_seconds(), candidate = candidate_seconds();
+  const double ready = policy_.ready_share * ready_difference_ / std::min(reference, candidate);
+  return std::hypot(policy_.pair_half_width, ready,
+                    std::hypot(policy_.pair_seconds / reference, policy_.pair_seconds / candidate));
 }
 
 std::vector<double> Pairing::log_ratios() const {

@@ -46,6 +46,10 @@ struct PairingPolicy {
   /// and judge. From identical code on several H200s (reports/hardware/h200/README.md).
   double pair_half_width = 0.002;
   double pair_seconds = 16e-6;
+  /// A process that takes longer to get ready for its units takes longer in them, by 0.4 to 1.2
+  /// times as much in the mean (the same records). Where the two processes of a pair differ in
+  /// that, so much of it may be in the shorter of their units.
+  double ready_share = 2;
 };
 
 /// Collects blocks and says how many there should be, in two stages (Stein, Annals of Mathematical
@@ -57,6 +61,8 @@ class Pairing {
   explicit Pairing(PairingPolicy policy) : policy_(policy), wanted_(policy.pilot_blocks) {}
 
   void add(const Block& block);
+  /// By how many seconds one process took longer than the other to get ready for its units.
+  void set_ready_difference(double seconds) { ready_difference_ = seconds; }
   /// How many blocks it takes, those that are there included: the pilot's until it is complete.
   int wanted() const { return wanted_; }
 
@@ -80,6 +86,7 @@ class Pairing {
 
   PairingPolicy policy_;
   std::vector<Block> blocks_;
+  double ready_difference_ = 0;
   int wanted_;
 };
 
