@@ -55,11 +55,15 @@ double terms_of_sums(const Task& task, const SizeBytes& sizes, const Operators& 
   return std::max(operators.flops / 2 / outputs, std::min(inputs / outputs, 0x1p14));
 }
 
+constexpr double rounding_of_floats = 0x1p-24;
+constexpr double input_roundings = 8;
+
 // One thread that adds n terms in floats, one after the other, is off by up to half of
 // sqrt(n) roundings if their directions are random. So are right kernels, whatever the library
 // does.
-Tolerance tolerance_of_sum(double terms) {
-  const double relative = std::sqrt(std::min(terms, 0x1p20)) * 0x1p-24;
+// @param rounding  of what is added, in units of the sum
+Tolerance tolerance_of_sum(double terms, double rounding = rounding_of_floats) {
+  const double relative = std::sqrt(std::min(terms, 0x1p20)) * rounding;
   return {.relative = relative, .per_rms = 12 * relative, .per_value = 4 * relative};
 }
 
@@ -104,7 +108,8 @@ namespace {
 at::Tensor one_sided(const at::Tensor& t, at::Generator& rng) {
   constexpr int64_t longest_sum = 1 << 14;
   const int64_t per_sample = t.dim() > 1 && t.size(0) > 0 ? t.numel() / t.size(0) : t.numel();
-  const double share = static_cast<double>(std::min(per_sample, longest_sum)) / 32 * 0x1p-24;
+  const double share =
+      static_cast<double>(std::min(per_sample, longest_sum)) / 32 * rounding_of_floats;
   const at::Tensor sign = at::empty({}, t.options()).uniform_(-1, 1, rng).sign_();
   return 1 + share * sign;
 }
@@ -114,7 +119,7 @@ at::Tensor one_sided(const at::Tensor& t, at::Generator& rng) {
 std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& sizes,
                                            std::vector<at::Tensor> exact, Rounding rounding,
                                            at::Generator& rng) {
-  constexpr double roundings = 8 * 0x1p-24;
+  constexpr double roundings = input_roundings * rounding_of_floats;
   for (at::Tensor& t : exact) {
     if (!at::isFloatingType(t.scalar_type())) continue;
     t = t * at::empty_like(t).uniform_(1 - roundings, 1 + roundings, rng);
@@ -167,6 +172,14 @@ Tolerance Expectation::allowed(size_t output, const Tolerance& own) const {
   return rounding_.empty() ? of_sums : wider(of_sums, rounding_.at(output));
 }
 
+Tolerance Expectation::cost_of_rounding(size_t output, Rounding rounding,
+                                        const Tolerance& moved) const {
+  if (rounding == Rounding::together || !at::isFloatingType(outputs_.at(output).dtype)) {
+    return moved;
+  }
+  return wider(moved, tolerance_of_sum(terms_, moved.library_error / input_roundings));
+}
+
 Comparison Expectation::compare(size_t output, const at::Tensor& got) const {
   const TensorSpec& spec = outputs_.at(output);
   if (!spec.argument_of) return compare_output(spec, got, oracle_.at(output), tolerance(output));
@@ -187,7 +200,7 @@ void Expectation::allow_for_rounding(const Task& task, const SizeBytes& sizes, a
     const std::vector<at::Tensor> outputs = outputs_of_rounded(task, sizes, exact, rounding, rng);
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Tolerance cost = tolerance_of(outputs_[i], outputs.at(i), oracle_.at(i));
-      rounding_[i] = wider(rounding_[i], cost);
+      rounding_[i] = wider(rounding_[i], cost_of_rounding(i, rounding, cost));
       if (rounding_decides(cost)) rounding_decides_ = true;
     }
   }

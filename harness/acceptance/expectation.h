@@ -75,6 +75,11 @@ class Expectation {
   Tolerance tolerance(size_t output) const;
   /// The same of a part of an output, of which tolerance_of() is known.
   Tolerance allowed(size_t output, const Tolerance& own) const;
+  /// What outputs_of_rounded() allow of an output or of a part. Where one rounding of the inputs
+  /// moves it by more than one of its own, its sums have been far away and ended near zero. So have
+  /// those of one thread, whose roundings are as large as its sums were on the way.
+  /// @param moved  tolerance_of() such an output
+  Tolerance cost_of_rounding(size_t output, Rounding rounding, const Tolerance& moved) const;
   /// Whether allow_for_rounding() would not fit.
   bool is_short_of_memory() const;
 

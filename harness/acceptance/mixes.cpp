@@ -82,7 +82,8 @@ bool allow_for_rounding(const Expectation& right, std::vector<Part>& parts, cons
           if (!is_allowed(part)) return false;
           const Tolerance cost =
               tolerance_of(part.spec, part.share.of(outputs.at(part.output)), part.oracle);
-          part.tolerance = wider(part.tolerance, cost);
+          part.tolerance =
+              wider(part.tolerance, right.cost_of_rounding(part.output, rounding, cost));
           return rounding_decides(cost);
         });
       }

@@ -123,6 +123,30 @@ TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
   }
 }
 
+// All rows add the same b, whose sum goes far and comes back to nearly zero. The library is exact.
+TEST(Mixes, AllowForSumsInFloatsThatEndNearZero) {
+  constexpr int64_t rows = 32, terms = 1 << 14;
+  const auto product = [](const std::vector<Tensor>& given) {
+    const Tensor exact = given[0].to(at::kDouble).matmul(given[1].to(at::kDouble));
+    return std::vector<Tensor>{exact.to(given[0].scalar_type())};
+  };
+  const Task task = small_task({input<float>("a", {rows, terms}), input<float>("b", {terms, 1}),
+                                output<float>("y", {rows, 1})},
+                               product);
+  at::Generator rng = make_rng(at::kCPU, 3);
+  const Tensor a = at::empty({rows, terms}).normal_(1, 0.1, rng);
+  Tensor b = at::empty({terms, 1}).normal_(0, 1, rng);
+  b -= b.mean();
+  Tensor got = at::zeros({rows, 1});
+  for (int64_t k = 0; k < terms; ++k) got += a.narrow(1, k, 1) * b[k];
+  const Mix mix{.name = "one in b", .families = {{"one", nullptr}}};
+  const Expectation right(task, {}, {a, b});
+  EXPECT_TRUE(right.compare(0, got).worst) << "more than a sum is off that ends far from zero";
+  EXPECT_FALSE(judge_mix(right, mix, {got}, task, {}, rng).wrong);
+  got = rounded_to_tf32(a).matmul(rounded_to_tf32(b));
+  EXPECT_TRUE(judge_mix(right, mix, {got}, task, {}, rng).wrong);
+}
+
 TEST(Mixes, AreJudgedAsAWholeWhereOutputsHaveNoSamples) {
   const std::vector<TensorSpec> tensors = {input<float>("x", {32, 64}), output<float>("y", {64}),
                                            output<float>("z", {32})};
