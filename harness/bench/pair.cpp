@@ -35,6 +35,9 @@ void Pair::pin_judge() {
 void Pair::start_ahead(const Baseline& baseline) {
   reference_.reset();
   candidate_.reset();
+  // A core may be slower than another for the whole time, next to another guest of the host. What
+  // is timed by several pairs must not hold that against one side.
+  if (cores_) std::swap(cores_->reference, cores_->candidate);
   const std::string schedule = is_functional() ? "forward" : "";
   RunnerOptions reference = reference_runner(options_, baseline);
   if (!options_.reference_module.empty()) {

@@ -16,7 +16,8 @@
 namespace kb {
 
 /// One pair at a time: its processes have the memory and the cores for themselves. On a GPU the
-/// judge, the reference and the candidate have a core each, where there are enough.
+/// judge, the reference and the candidate have a core each, where there are enough; the last two
+/// swap theirs from pair to pair.
 class Pair {
  public:
   Pair(const CandidateEntry& entry, const ProgramOptions& options, SharedMemory& memory);
@@ -47,7 +48,7 @@ class Pair {
   const ProgramOptions& options_;
   SharedMemory& memory_;
   const std::vector<int> all_cores_ = allowed_cores();  ///< before this process is pinned
-  const std::optional<Cores> cores_;
+  std::optional<Cores> cores_;
   std::unique_ptr<RunnerSession> reference_, candidate_;
   bool ahead_ = false;   ///< started, and not taken over
   std::string printed_;  ///< by candidates' runners that have ended
