@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 
+#include "acceptance/rounding.h"
 #include "acceptance/slices.h"
 
 namespace kb {
@@ -16,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double unit_roundoff(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
-      return 0x1p-24;
+      return float_roundoff;
     case at::kHalf:
       return 0x1p-11;
     case at::kBFloat16:

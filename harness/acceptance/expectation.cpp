@@ -55,14 +55,13 @@ double terms_of_sums(const Task& task, const SizeBytes& sizes, const Operators& 
   return std::max(operators.flops / 2 / outputs, std::min(inputs / outputs, 0x1p14));
 }
 
-constexpr double rounding_of_floats = 0x1p-24;
 constexpr double input_roundings = 8;
 
 // One thread that adds n terms in floats, one after the other, is off by up to half of
 // sqrt(n) roundings if their directions are random. So are right kernels, whatever the library
 // does.
 // @param rounding  of what is added, in units of the sum
-Tolerance tolerance_of_sum(double terms, double rounding = rounding_of_floats) {
+Tolerance tolerance_of_sum(double terms, double rounding = float_roundoff) {
   const double relative = std::sqrt(std::min(terms, 0x1p20)) * rounding;
   return {.relative = relative, .per_rms = 12 * relative, .per_value = 4 * relative};
 }
@@ -108,8 +107,7 @@ namespace {
 at::Tensor one_sided(const at::Tensor& t, at::Generator& rng) {
   constexpr int64_t longest_sum = 1 << 14;
   const int64_t per_sample = t.dim() > 1 && t.size(0) > 0 ? t.numel() / t.size(0) : t.numel();
-  const double share =
-      static_cast<double>(std::min(per_sample, longest_sum)) / 32 * rounding_of_floats;
+  const double share = static_cast<double>(std::min(per_sample, longest_sum)) / 32 * float_roundoff;
   const at::Tensor sign = at::empty({}, t.options()).uniform_(-1, 1, rng).sign_();
   return 1 + share * sign;
 }
@@ -119,7 +117,7 @@ at::Tensor one_sided(const at::Tensor& t, at::Generator& rng) {
 std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& sizes,
                                            std::vector<at::Tensor> exact, Rounding rounding,
                                            at::Generator& rng) {
-  constexpr double roundings = input_roundings * rounding_of_floats;
+  constexpr double roundings = input_roundings * float_roundoff;
   for (at::Tensor& t : exact) {
     if (!at::isFloatingType(t.scalar_type())) continue;
     t = t * at::empty_like(t).uniform_(1 - roundings, 1 + roundings, rng);

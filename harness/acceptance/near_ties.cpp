@@ -3,24 +3,25 @@
 
 #include <algorithm>
 
+#include "acceptance/rounding.h"
 #include "acceptance/slices.h"
 
 namespace kb {
 namespace {
 
 constexpr int pairs = 2;
-constexpr double roundings = 32 * 0x1p-24;
+constexpr double roundings = 32 * float_roundoff;
 
 // One of so many elements may be wrong: the output of a row that took another score is one of
 // hundreds.
 constexpr int64_t few = 16;
 
-// Shares by which the elements of each tensor are off. Each slice along each dimension is off
-// together: a sum over some dimensions keeps the shares of the others, whereas those of single
-// elements cancel in it.
-class Shares {
+// By how much of itself each element is off. Each slice along each dimension is off together: a sum
+// over some dimensions keeps what the others are off by, whereas errors of single elements cancel
+// in it.
+class RelativeErrors {
  public:
-  Shares(const std::vector<at::Tensor>& given, at::Generator& rng) {
+  RelativeErrors(const std::vector<at::Tensor>& given, at::Generator& rng) {
     for (const at::Tensor& t : given) {
       std::vector<at::Tensor> along;
       for (int64_t d = 0; at::isFloatingType(t.scalar_type()) && d < t.dim(); ++d) {
@@ -38,8 +39,8 @@ class Shares {
     for (int64_t d = 0; d < static_cast<int64_t>(along_[index].size()); ++d) {
       std::vector<int64_t> shape(part.dim(), 1);
       shape[d] = part.size(d);
-      const at::Tensor shares = along_[index][d].narrow(0, d == dim ? first : 0, shape[d]);
-      factor.add_(shares.view(shape).to(factor.device()), sign);
+      const at::Tensor errors = along_[index][d].narrow(0, d == dim ? first : 0, shape[d]);
+      factor.add_(errors.view(shape).to(factor.device()), sign);
     }
     return along_[index].empty() ? part : factor.mul_(part);
   }
@@ -61,11 +62,11 @@ void NearTies::find() {
     between_.push_back({none, is_floating ? none.clone() : none});
   }
   for (int pair = 0; pair < pairs; ++pair) {
-    const Shares shares(right_.given(), rng_);
+    const RelativeErrors errors(right_.given(), rng_);
     const auto image = [&](double sign) {
       return right_.exact_with(
-          task_, sizes_, [&shares, sign](size_t i, const at::Tensor& part, int64_t d, int64_t at) {
-            return shares.applied(i, part, d, at, sign);
+          task_, sizes_, [&errors, sign](size_t i, const at::Tensor& part, int64_t d, int64_t at) {
+            return errors.applied(i, part, d, at, sign);
           });
     };
     const std::vector<Expected> one = image(1), other = image(-1);

@@ -5,6 +5,9 @@
 
 namespace kb {
 
+/// By how much of itself a value is off at most after one rounding of floats to nearest.
+constexpr double float_roundoff = 0x1p-24;
+
 /// How the elements of an input or weight are off when rounding is allowed for: each by up to eight
 /// roundings of floats; or all by the same share as well, as a sum is that adds equal values one by
 /// one, whose roundings have one direction.

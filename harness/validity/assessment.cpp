@@ -15,7 +15,6 @@ namespace {
 
 using at::Tensor;
 
-constexpr double fp32_roundoff = 0x1p-24;
 constexpr double fp64_per_fp32 = 0x1p-29;
 
 // Relative distance of two results in the 2-norm; infinite if special values stand elsewhere.
@@ -109,9 +108,9 @@ class Assessor {
 
   // Rounding that leaves the result as it is within fp32's own error gives a right answer.
   void record_rounded(const std::string& name, double distance, const Comparison& c) {
-    const Fate fate = c.worst                          ? Fate::killed
-                      : distance <= 32 * fp32_roundoff ? Fate::equivalent
-                                                       : Fate::survived;
+    const Fate fate = c.worst                           ? Fate::killed
+                      : distance <= 32 * float_roundoff ? Fate::equivalent
+                                                        : Fate::survived;
     record(name, fate, c);
   }
 
@@ -138,7 +137,7 @@ class Assessor {
       if (!decisive || (c.worst && !decisive->worst)) decisive = c;
       const double limit = aspect == Aspect::precision
                                ? rounding_limit(spec)
-                               : 64 * fp64_per_fp32 * std::max(c.library_error, fp32_roundoff);
+                               : 64 * fp64_per_fp32 * std::max(c.library_error, float_roundoff);
       if (distance(got.at(i), right_->oracle(i)) > limit) without_effect = false;
     }
     record(name,
@@ -151,7 +150,7 @@ class Assessor {
   // Where tensor cores could do the work, rounded operands must show: no excuse for drowning them.
   double rounding_limit(const TensorSpec& output) const {
     if (!at::isFloatingType(output.dtype)) return INFINITY;
-    return uses_matrices() ? 0.0 : 32 * fp32_roundoff;
+    return uses_matrices() ? 0.0 : 32 * float_roundoff;
   }
 
   bool uses_matrices() const {
