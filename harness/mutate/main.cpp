@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <mutex>
 #include <random>
 
 #include "mutate/judging.h"
@@ -69,6 +70,7 @@ struct Kernels {
 Kernels read_kernels(const fs::path& project, const Options& options) {
   Kernels kernels{some_of(task_names(options), options), {}, {}};
   const size_t count = kernels.names.size();
+  std::fprintf(stderr, "reading %zu kernels: what of the blocks is code in each\n", count);
   kernels.sources.resize(count);
   kernels.mutants.resize(count);
   in_parallel(count, options.jobs, [&](size_t i) {
@@ -130,14 +132,19 @@ std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Change>& 
   std::map<std::string, size_t> places;
   for (size_t i = 0; i < kernels.names.size(); ++i) places[kernels.names[i]] = i;
   std::vector<Original> originals(kernels.names.size());
-  in_parallel(originals.size(), options.jobs, [&](size_t i) {
-    originals[i] = judge.original(kernels.names[i], kernels.sources[i]);
-  });
+  std::vector<std::once_flag> judged(originals.size());
+  const auto original_of = [&](const std::string& name) -> const Original& {
+    const size_t i = places.at(name);
+    std::call_once(judged[i], [&] { originals[i] = judge.original(name, kernels.sources[i]); });
+    return originals[i];
+  };
+  std::fprintf(stderr, "judging %zu changes, and the kernels that they are made in\n",
+               changes.size());
   std::vector<Trial> trials(changes.size());
   std::mutex mutex;
   in_parallel(changes.size(), options.jobs, [&](size_t i) {
     trials[i] = judge_change(changes[i], [&](const Mutant& m) {
-      return judge.trial(originals[places.at(m.task)], m, equivalents);
+      return judge.trial(original_of(m.task), m, equivalents);
     });
     const std::lock_guard lock(mutex);
     print_trial(trials[i]);
