@@ -55,5 +55,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Attention", tensors, reference,
-                                  {.smoke = {2, 32, 48, 4}, .odd = {3, 29, 45, 5}});
+                                  {.smoke = {2, 32, 64, 2}, .odd = {3, 29, 45, 5}});
 }
