@@ -133,6 +133,7 @@ std::vector<Trial> judge_all(const Kernels& kernels, const std::vector<Change>& 
   for (size_t i = 0; i < kernels.names.size(); ++i) places[kernels.names[i]] = i;
   std::vector<Original> originals(kernels.names.size());
   std::vector<std::once_flag> judged(originals.size());
+  // When a change is first made in it: most changes need one kernel of several.
   const auto original_of = [&](const std::string& name) -> const Original& {
     const size_t i = places.at(name);
     std::call_once(judged[i], [&] { originals[i] = judge.original(name, kernels.sources[i]); });
