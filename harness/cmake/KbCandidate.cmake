@@ -94,13 +94,11 @@ function(kb_set_candidate_flags name source task_dir library headers)
     endforeach()
     set(check "")
     if(KB_NVCC)
-      # Host code, and device code as PTX that is not optimised: a seventh of the time, and all that nvcc refuses.
-      # Not -G: of some large kernels nvcc 13 crashes when it writes what a debugger needs.
-      string(REPLACE sm_ compute_ how_far "-arch=${KB_CUDA_CHECK_ARCH};-Xcicc;-O0")
+      # -cuda: the host's compiler has had it already.
+      set(check ${KB_NVCC} -std=c++17 ${KB_NVCC_SYNTAX} -cuda)
       if(KB_CUDA_CHECK STREQUAL machine_code)
-        set(how_far -arch=${KB_CUDA_CHECK_ARCH} -Xptxas -v)
+        set(check ${KB_NVCC} -std=c++17 -arch=${KB_CUDA_CHECK_ARCH} -Xptxas -v -c)
       endif()
-      set(check ${KB_NVCC} -std=c++17 ${how_far} -c)
     elseif(KB_CLANG)
       get_target_property(syntax_check kb_cudacpu KB_SYNTAX_CHECK)
       list(TRANSFORM cpu_includes PREPEND -I)

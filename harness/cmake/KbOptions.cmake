@@ -132,6 +132,11 @@ else()
     message(STATUS "${KB_NVCC} is of CUDA ${nvcc_version}, too old to check candidates: not used")
     set(KB_NVCC "")
   endif()
+  # Whether it is CUDA: host and device code as far as PTX for one architecture, not optimised, which the assembler
+  # reads. Not -arch=, which compiles for two; not -G: of some large kernels nvcc 13 crashes when it writes what a
+  # debugger needs.
+  string(REPLACE sm_ compute_ virtual_arch ${KB_CUDA_CHECK_ARCH})
+  set(KB_NVCC_SYNTAX -gencode arch=${virtual_arch},code=${virtual_arch} -Xcicc -O0)
 endif()
 
 # Facts about candidates' machine code, where the CUDA toolkit has the program that lists it.

@@ -62,11 +62,15 @@ TEST(Damage, ShowsWhatWasCopiedFromTheGuardOfAnInput) {
         return slot.as_strided({4}, {1}, slot.storage_offset() + elements);
       };
       const at::Tensor copied = behind(from->slot(0));
-      if (at::isFloatingType(type)) EXPECT_TRUE(copied.isnan().all().item<bool>()) << type;
+      if (at::isFloatingType(type)) {
+        EXPECT_TRUE(copied.isnan().all().item<bool>()) << type;
+      }
       behind(to->slot(0)).copy_(copied);
       EXPECT_GT(to->damaged_guard_bytes().item<int64_t>(), 0) << type;
       // Of single bytes every other one is alike.
-      if (type != at::kBool) EXPECT_EQ(to->damage(), "1 element behind its last") << type;
+      if (type != at::kBool) {
+        EXPECT_EQ(to->damage(), "1 element behind its last") << type;
+      }
     }
   }
 }
