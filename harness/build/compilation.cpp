@@ -396,6 +396,10 @@ class Compilation {
     if (clang && run->status != BuildStatus::ok) return;
     const std::string object = check_object();
     std::vector<std::string> words = options_.cuda_check;
+    // nvcc leaves some errors to its host compiler (-cuda stops before it), and g++ has found one.
+    if (run->status != BuildStatus::ok) {
+      std::replace(words.begin(), words.end(), std::string("-cuda"), std::string("-c"));
+    }
     words.push_back(command_.source);
     if (!clang) words.insert(words.end(), {"-o", object});
     const bool unsupported = run->status == BuildStatus::unsupported;

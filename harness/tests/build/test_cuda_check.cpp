@@ -26,7 +26,7 @@ class CudaCheck : public Workspace {
         "echo \"ptxas info    : Compiling entry function '_Z1kv' for 'sm_80'\"\n"
         "echo 'ptxas info    : Used 7 registers, 16 bytes smem'\necho 'the check: error'\nexit " +
             std::to_string(check_exit_code) + "\n");
-    Words options{"--cuda-check", check + ";-DA=1;-Ione two"};
+    Words options{"--cuda-check", check + ";-DA=1;-Ione two;-cuda"};
     options.insert(options.end(), more.begin(), more.end());
     return run(kb_cc(command, options));
   }
@@ -39,7 +39,7 @@ TEST_F(CudaCheck, AcceptedByBoth) {
   ASSERT_EQ(record()["resources"].size(), 1u);
   EXPECT_EQ(record()["resources"][0]["kernel"], "k()");
   EXPECT_EQ(record()["resources"][0]["registers"], 7);
-  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two " + path("src/candidate.cu").string() +
+  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two -cuda " + path("src/candidate.cu").string() +
                                        " -o obj/candidate.o.cuda_check.o\n");
   EXPECT_FALSE(exists("obj/candidate.o.cuda_check.o"));
 }
@@ -103,6 +103,13 @@ TEST_F(CudaCheck, ValidCudaThatOurSideCannotCompileIsUnsupported) {
             std::string::npos);
 }
 
+TEST_F(CudaCheck, NvccsHostCompilerReadsWhatTheCpuSideRefuses) {
+  for (const int cpu_exit_code : {1, 3}) {
+    compile(cpu_exit_code, 1);
+    EXPECT_TRUE(read("obj/arguments").starts_with("-DA=1 -Ione two -c ")) << read("obj/arguments");
+  }
+}
+
 TEST_F(CudaCheck, AuditIsNotOverruledByNvcc) {
   write("src/candidate.cu", "// no launch\n");
   const std::string check = write_script("check", "exit 0\n");
@@ -113,7 +120,8 @@ TEST_F(CudaCheck, AcceptedByClang) {
   compile(0, 0, {}, "clang++-14");
   EXPECT_EQ(record()["status"], "ok") << record().dump(1);
   EXPECT_EQ(record()["cuda_syntax"], "clang");
-  EXPECT_EQ(read("obj/arguments"), "-DA=1 -Ione two " + path("src/candidate.cu").string() + "\n");
+  EXPECT_EQ(read("obj/arguments"),
+            "-DA=1 -Ione two -cuda " + path("src/candidate.cu").string() + "\n");
 }
 
 TEST_F(CudaCheck, RefusedByClang) {
