@@ -133,7 +133,7 @@ Expectation::Expectation(const Task& task, const SizeBytes& sizes, std::vector<a
       watch_operators([&] { library_ = on_host(task.reference(sizes, given_), plan.on_host); });
   oracle_ = oracle_of(task, sizes, given_, plan);
   terms_ = terms_of_sums(task, sizes, operators);
-  if (may_round_to_tf32(operators)) rounding_ = rounding_tolerances(task);
+  if (may_round_to_tf32(task)) rounding_ = rounding_tolerances(task);
   for (const TensorSpec& spec : task.tensors(sizes)) {
     if (spec.role == Role::input) inputs_.push_back(spec);
     if (spec.role == Role::output) outputs_.push_back(spec);

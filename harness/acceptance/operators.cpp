@@ -156,4 +156,11 @@ bool may_round_to_tf32(const Operators& operators) {
          (context.allowTF32CuDNN() && (operators.convolution || operators.recurrent));
 }
 
+bool may_round_to_tf32(const Task& task) {
+  const at::Context& context = at::globalContext();
+  if (!context.allowTF32CuBLAS() && !context.allowTF32CuDNN()) return false;
+  return may_round_to_tf32(
+      watch_operators([&] { task.reference(task.smoke, task.example(task.smoke)); }));
+}
+
 }  // namespace kb

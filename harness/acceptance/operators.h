@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "kb/task.h"
+
 namespace kb {
 
 struct Operators {
@@ -21,5 +23,10 @@ Operators watch_operators(const std::function<void()>& run);
 
 /// Whether the contract that is set lets the library round operands of these to TF32.
 bool may_round_to_tf32(const Operators& operators);
+
+/// The same of a task at any of its sizes, by what its reference calls at the smallest ones. At
+/// sizes of 1 the reference may call something else: ATen multiplies matrices with a depth of 1
+/// element by element.
+bool may_round_to_tf32(const Task& task);
 
 }  // namespace kb

@@ -109,6 +109,28 @@ TEST(Precision, AContractAllowsRoundingWhereItSaysSo) {
   }
 }
 
+// At a depth of 1 ATen multiplies element by element, and a kernel still rounds.
+TEST(Precision, RoundingIsAllowedAtSizesWhereTheReferenceCallsNoProduct) {
+  Task task = small_task({}, [](const std::vector<Tensor>& given) {
+    return std::vector<Tensor>{at::einsum("mk,kn->mn", {given[0], given[1]})};
+  });
+  task.smoke = size_bytes(int64_t{300});
+  task.tensors = [](const SizeBytes& sizes) {
+    const int64_t depth = sizes_from<int64_t>(sizes);
+    return std::vector<TensorSpec>{input<float>("a", {64, depth}).with(normal()),
+                                   input<float>("b", {depth, 32}).with(normal()),
+                                   output<float>("c", {64, 32})};
+  };
+  const SizeBytes flat = size_bytes(int64_t{1});
+  const std::vector<Tensor> given = task.example(flat);
+  for (const char* contract : {"fp32", "tf32"}) {
+    apply_precision(contract);
+    const Expectation right(task, flat, given);
+    EXPECT_EQ(right.compare(0, task.reference(flat, rounded(given)).at(0)).worst.has_value(),
+              std::string(contract) == "fp32");
+  }
+}
+
 // What a spike of the inputs made large is off in proportion, also where a library that does not
 // round, as on the CPU, is not.
 TEST(Precision, RoundingOfSpikesIsAllowedWhereRoundingIs) {
