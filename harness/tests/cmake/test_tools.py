@@ -1,5 +1,6 @@
 """tools/quickstart on machines that lack something; stand-ins on PATH play the machine."""
 
+import json
 import pathlib
 import shutil
 import stat
@@ -258,6 +259,49 @@ def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
     (folder / "lib/libkb_aoti.so").touch()
     done = tree.run(command)
     stopped(done, "torch==0.0.0")
+
+
+# What an export touches of a PyTorch. It can trace no reference, and 019 ends the process.
+FAKE_TORCH = """
+import contextlib, os, types
+__version__ = "0.0.0"
+def trace(library, *_):
+    if "019" in library: os.abort()
+    raise ValueError("no trace")
+def make_fx(reference): return reference
+kb = types.SimpleNamespace(apply_contract=str, example=lambda *_: ([], []), reference=trace,
+                           describe_sizes=lambda *_: "{}")
+ops = types.SimpleNamespace(load_library=str, kb=kb)
+cuda = types.SimpleNamespace(device_count=lambda: 1, get_device_name=lambda: "a GPU")
+device, no_grad = str, contextlib.nullcontext
+aoti_compile_and_package = aoti_load_package = None
+"""
+
+
+def test_an_export_that_crashes_costs_no_other(tree: Tree) -> None:
+    torch = tree.root / "tools/torch"  # the folder of the script comes first
+    for module in ("", "_inductor", "export", "fx/experimental/proxy_tensor"):
+        (torch / module).mkdir(parents=True)
+        (torch / module / "__init__.py").write_text(FAKE_TORCH)
+    build = tree.root / "build/p"
+    (build / "lib/tasks").mkdir(parents=True)
+    for library in ("libkb_aoti", *(f"tasks/level1.{task}" for task in ("001", "019", "023"))):
+        (build / f"lib/{library}.so").touch()
+    (build / "manifest.json").write_text(
+        '{"torch": "0.0.0", "contract": "fp32", "backend": "cuda"}'
+    )
+    done = tree.run([sys.executable, "tools/export-aoti", "p"])
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "level1.001: ValueError: no trace",
+        "level1.019: the process that exported it was killed by SIGABRT",
+        "level1.023: ValueError: no trace",
+    ]
+    failures = {
+        path.stem: json.loads(path.read_text())["failure"] for path in (build / "aoti").iterdir()
+    }
+    assert failures["level1.019.fp32"] == "its export did not come to an end"
+    assert failures["level1.023.fp32"] == "ValueError: no trace"
 
 
 @pytest.mark.parametrize("tool", ["quickstart", "selftest"])
