@@ -261,24 +261,34 @@ def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
     stopped(done, "torch==0.0.0")
 
 
-# What an export touches of a PyTorch. It can trace no reference, and 019 ends the process.
+# What an export touches of a PyTorch. It can trace no reference but 023's, and 019 ends the process.
 FAKE_TORCH = """
-import contextlib, os, types
+import contextlib, os, types, zipfile
 __version__ = "0.0.0"
+Tensor = list
 def trace(library, *_):
     if "019" in library: os.abort()
-    raise ValueError("no trace")
+    if "023" not in library: raise ValueError("no trace")
+    return ()
 def make_fx(reference): return reference
+def export(graph, given): return graph
+def aoti_compile_and_package(program, package_path, inductor_configs):
+    with zipfile.ZipFile(package_path, "w") as package:
+        shared = "static" not in os.environ["CXX"]
+        package.writestr("model/m.wrapper.so", "libstdc++.so.6" if shared else "libc.so.6")
+        package.writestr("model/m.wrapper.cpp", "")
+def aoti_load_package(path): return lambda *given: []
 kb = types.SimpleNamespace(apply_contract=str, example=lambda *_: ([], []), reference=trace,
-                           describe_sizes=lambda *_: "{}")
+                           describe_sizes=lambda *_: "{}", check=lambda *_: "")
 ops = types.SimpleNamespace(load_library=str, kb=kb)
 cuda = types.SimpleNamespace(device_count=lambda: 1, get_device_name=lambda: "a GPU")
 device, no_grad = str, contextlib.nullcontext
-aoti_compile_and_package = aoti_load_package = None
 """
 
 
-def test_an_export_that_crashes_costs_no_other(tree: Tree) -> None:
+@pytest.fixture
+def exports(tree: Tree) -> pathlib.Path:
+    """A preset `p` with three tasks that tools/export-aoti takes, by a PyTorch that is none."""
     torch = tree.root / "tools/torch"  # the folder of the script comes first
     for module in ("", "_inductor", "export", "fx/experimental/proxy_tensor"):
         (torch / module).mkdir(parents=True)
@@ -290,18 +300,39 @@ def test_an_export_that_crashes_costs_no_other(tree: Tree) -> None:
     (build / "manifest.json").write_text(
         '{"torch": "0.0.0", "contract": "fp32", "backend": "cuda"}'
     )
-    done = tree.run([sys.executable, "tools/export-aoti", "p"])
+    yield build
+    shutil.rmtree(torch)
+    shutil.rmtree(build)
+
+
+def failure_of(build: pathlib.Path, task: str) -> str | None:
+    """What the lane reads about the export of a task."""
+    return json.loads((build / f"aoti/level1.{task}.fp32.json").read_text())["failure"]
+
+
+def test_an_export_that_crashes_costs_no_other(tree: Tree, exports: pathlib.Path) -> None:
+    done = tree.run([sys.executable, "tools/export-aoti", "p"], CXX="g++")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "level1.001: ValueError: no trace",
         "level1.019: the process that exported it was killed by SIGABRT",
-        "level1.023: ValueError: no trace",
+        "level1.023: ok",
     ]
-    failures = {
-        path.stem: json.loads(path.read_text())["failure"] for path in (build / "aoti").iterdir()
-    }
-    assert failures["level1.019.fp32"] == "its export did not come to an end"
-    assert failures["level1.023.fp32"] == "ValueError: no trace"
+    assert failure_of(exports, "001") == "ValueError: no trace"
+    assert failure_of(exports, "019") == "its export did not come to an end"
+    assert failure_of(exports, "023") is None
+
+
+def test_a_package_with_a_cxx_library_of_its_own_is_not_loaded(
+    tree: Tree, exports: pathlib.Path
+) -> None:
+    command = [sys.executable, "tools/export-aoti", "p", "--tasks", "023"]
+    done = tree.run(command, CXX="static-g++")
+    assert done.returncode == 1
+    assert done.stdout.startswith("level1.023: static-g++ links libstdc++ into packages; choose")
+    assert "CXX=g++" in failure_of(exports, "023")
+    assert tree.run(command, CXX="g++").returncode == 0
+    assert failure_of(exports, "023") is None
 
 
 @pytest.mark.parametrize("tool", ["quickstart", "selftest"])
