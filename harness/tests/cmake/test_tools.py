@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import stat
 import sys
+from collections.abc import Iterator
 
 import pytest
 from conftest import Tree, error_of, stopped
@@ -287,7 +288,7 @@ device, no_grad = str, contextlib.nullcontext
 
 
 @pytest.fixture
-def exports(tree: Tree) -> pathlib.Path:
+def exports(tree: Tree) -> Iterator[pathlib.Path]:
     """A preset `p` with three tasks that tools/export-aoti takes, by a PyTorch that is none."""
     torch = tree.root / "tools/torch"  # the folder of the script comes first
     for module in ("", "_inductor", "export", "fx/experimental/proxy_tensor"):
