@@ -20,7 +20,7 @@ struct Network {
   Parameter a = net.weight("A", {s.batch_size, s.seq_length, s.n_heads}, uniform(-1, 0), normal());
   Parameter b = net.weight("B", vectors, normal(), normal());
 
-  // The result does not depend on upstream's C.
+  // What upstream computes with C does not reach its result and is left out.
   Network(const Scope& net, const Sizes& s) : net(net), s(s) { net.unread_weight("C", vectors); }
   Tensor operator()(Tensor x) const {
     const auto chunks = [&](const Tensor& t) { return t.unflatten(1, {-1, s.block_len}); };

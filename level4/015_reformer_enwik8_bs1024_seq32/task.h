@@ -4,7 +4,8 @@
 //   for each layer, reformer.encoder.layers.i:
 //     a = a + attention.output.dense(attend(attention.layer_norm(b)))
 //     b = b + feed_forward.output.dense(relu(feed_forward.dense.dense(feed_forward.layer_norm(a))))
-//   logits = reformer.encoder.layer_norm(a and b side by side) * transpose(lm_head.decoder)
+//   logits = reformer.encoder.layer_norm(a and b side by side) * transpose(lm_head.decoder) +
+//     lm_head.bias
 // position of token p is row p / axial_pos_shape[1] of
 // reformer.embeddings.position_embeddings.weights.0 and, behind it, row p % axial_pos_shape[1] of
 // weights.1. A linear layer is x * transpose(weight) + bias; those of attention have no bias. Layer
@@ -30,9 +31,9 @@
 // "feed_forward.dense.dense.weight" [feed_forward_size, hidden_size],
 // "feed_forward.dense.dense.bias", "feed_forward.output.dense.weight" [hidden_size,
 // feed_forward_size], "feed_forward.output.dense.bias"; "reformer.encoder.layer_norm.weight",
-// "reformer.encoder.layer_norm.bias" [2 * hidden_size], "lm_head.decoder.weight" [vocab_size, 2 *
-// hidden_size]. "lm_head.bias" is not passed on: it is never added. No more than the ids 0 to
-// vocab_size - 1 occur.
+// "reformer.encoder.layer_norm.bias" [2 * hidden_size], "lm_head.bias" [vocab_size],
+// "lm_head.decoder.weight" [vocab_size, 2 * hidden_size]. No more than the ids 0 to vocab_size - 1
+// occur.
 #pragma once
 #include <kb/contract.h>
 

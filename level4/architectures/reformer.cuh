@@ -118,5 +118,6 @@ void task::launch(const Sizes& s, const int64_t* input_ids, const kb::Weights& w
   normalise_pairs<<<static_cast<unsigned>(rows), 128, 0, stream>>>(
       attended.data, hidden.data, s.hidden_size, net.weight("reformer.encoder.layer_norm.weight"),
       net.weight("reformer.encoder.layer_norm.bias"), both.data);
-  logits_to(net.output(logits, rows, s.vocab_size), net, "lm_head.decoder.weight", both);
+  logits_to(net.output(logits, rows, s.vocab_size), net, "lm_head.decoder.weight", both,
+            net.weight("lm_head.bias"));
 }

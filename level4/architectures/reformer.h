@@ -123,18 +123,12 @@ struct Layer {
   }
 };
 
-/// Upstream declares a bias and leaves it out.
 struct Head {
   Scope net;
   Sizes s;
-  Parameter weight = declared();
-  Tensor operator()(const Tensor& x) const { return at::linear(x, weight); }
-
- private:
-  Parameter declared() const {
-    net.unread_weight("bias", {s.vocab_size});
-    return Dense(net["decoder"], 2 * s.hidden_size, s.vocab_size, false).weight;
-  }
+  Parameter bias = net.weight("bias", {s.vocab_size}, normal(0, 0.5), constant(0));
+  Dense decoder{net["decoder"], 2 * s.hidden_size, s.vocab_size, false};
+  Tensor operator()(const Tensor& x) const { return at::linear(x, decoder.weight, *bias); }
 };
 
 struct Model {
