@@ -55,7 +55,7 @@ void set_limit(int resource, uint64_t value) {
 }
 
 // Between fork and exec. Writes errno to `error_fd` if the program cannot be started.
-[[noreturn]] void become_compiler(const Launch& launch, int output_fd, int error_fd, pid_t parent) {
+[[noreturn]] void become_program(const Launch& launch, int output_fd, int error_fd, pid_t parent) {
   setpgid(0, 0);
   // If kb_cc is killed the hard way, the compiler driver goes too.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -63,12 +63,14 @@ void set_limit(int resource, uint64_t value) {
   const sigset_t set = routed_signals();
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
   std::signal(SIGXFSZ, SIG_DFL);
-  be_killed_first();
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, launch.file_bytes);
   set_limit(RLIMIT_AS, launch.memory_bytes + address_space_slack);
-  // A backstop for grandchildren that outlive a killed kb_cc; the wall limit strikes long before.
-  set_limit(RLIMIT_CPU, static_cast<uint64_t>(launch.timeout_s) * 2 + 60);
+  if (launch.compiles) {
+    be_killed_first();
+    // A backstop for grandchildren that outlive a killed kb_cc; the wall limit strikes long before.
+    set_limit(RLIMIT_CPU, static_cast<uint64_t>(launch.timeout_s) * 2 + 60);
+  }
   const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null_fd, STDIN_FILENO);
   dup2(output_fd, STDOUT_FILENO);
@@ -243,7 +245,7 @@ Outcome run_supervised(const Launch& launch, const SignalRouter& signals,
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  if (child == 0) become_compiler(launch, output.write_end(), start_error.write_end(), parent);
+  if (child == 0) become_program(launch, output.write_end(), start_error.write_end(), parent);
   setpgid(child, child);  // in both, so that neither can be too late
   Watch watch(launch, child);
   output.close_write();

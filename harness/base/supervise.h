@@ -1,4 +1,4 @@
-// Runs a compiler with limits and takes its whole process tree down with it.
+// Runs a program with limits and takes its whole process tree down with it.
 #pragma once
 
 #include <sys/types.h>
@@ -19,6 +19,9 @@ struct Launch {
   uint64_t memory_bytes = 0;  ///< resident, whole tree
   uint64_t file_bytes = 0;    ///< largest file that may be written
   int sandbox_fd = -1;        ///< Landlock rule set to enter, -1 for none
+  /// A compiler of a candidate: its CPU time is limited, too, and where memory runs out it is
+  /// killed before others. Judges and generators may use many cores, and have their own limits.
+  bool compiles = false;
 };
 
 /// How a program ended.
@@ -34,7 +37,7 @@ struct Outcome {
 };
 
 /// Routes SIGINT, SIGTERM, SIGHUP and SIGCHLD into a descriptor while it lives, and makes orphans
-/// of the compiler our children. Not copied: the signal mask of the process belongs to one object.
+/// of the program our children. Not copied: the signal mask of the process belongs to one object.
 class SignalRouter {
  public:
   SignalRouter();

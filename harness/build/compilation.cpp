@@ -278,6 +278,7 @@ class Compilation {
     launch.memory_bytes = settings_.memory_bytes;
     launch.file_bytes = settings_.output_bytes;
     launch.sandbox_fd = sandbox_fd_;
+    launch.compiles = true;
     const Outcome outcome =
         run_supervised(launch, signals_, [&](std::string_view bytes) { lines.append(bytes); });
     if (outcome.interrupted_by != 0) end_interrupted(outcome.interrupted_by);

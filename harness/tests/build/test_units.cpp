@@ -15,6 +15,7 @@
 #include "base/printable.h"
 #include "base/process_tree.h"
 #include "base/sha256.h"
+#include "base/supervise.h"
 #include "build/build_record.h"
 #include "build/compile_command.h"
 #include "build/demangler.h"
@@ -53,6 +54,28 @@ TEST(Sha256, FilesAndMissingFiles) {
   EXPECT_EQ(sha256_file(folder.path() / "abc"), sha256_hex("abc"));
   EXPECT_FALSE(sha256_file(folder.path() / "missing"));
   EXPECT_FALSE(sha256_file(folder.path()));
+}
+
+TEST(Supervision, OnlyCompilersAreKilledBeforeOthersAndShortOfProcessorTime) {
+  const TemporaryDirectory folder;
+  const SignalRouter signals;
+  Launch launch;
+  launch.words = {"sh", "-c", "cat /proc/self/oom_score_adj; ulimit -t"};
+  launch.temporary_directory = folder.path();
+  launch.timeout_s = 20;
+  launch.memory_bytes = launch.file_bytes = uint64_t{1} << 40;
+  const auto said = [&] {
+    std::string text;
+    run_supervised(launch, signals, [&](std::string_view bytes) { text += bytes; });
+    return text;
+  };
+  rlimit limit;
+  getrlimit(RLIMIT_CPU, &limit);
+  const std::string all =
+      limit.rlim_max == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_max);
+  EXPECT_EQ(said(), read_text("/proc/self/oom_score_adj") + all + "\n");
+  launch.compiles = true;
+  EXPECT_EQ(said(), "1000\n100\n");
 }
 
 TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
