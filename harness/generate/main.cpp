@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "base/printable.h"
 #include "base/supervise.h"
 #include "generate/answer.h"
 
@@ -31,7 +32,7 @@ struct Arguments {
 std::string last_line(const fs::path& log) {
   std::string text = fs::exists(log) ? read_text(log) : "";
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1).substr(0, 300);
+  return std::string(first_bytes(printable(text.substr(text.rfind('\n') + 1)), 300));
 }
 
 // In a shell, since it is a command line; head ends a generator that writes for ever.
