@@ -160,6 +160,14 @@ TEST_F(Results, PathsOfTheMachineAreShortened) {
   EXPECT_EQ(saved["evidence"], "a.cu:1: no");
 }
 
+TEST_F(Results, APathThatIsLeftOutMakesNoTag) {
+  ResultFile file(entry());
+  file.begin();
+  file.save("build", "compile_error", "#error <CT/nowhere/estMeasurementFile");
+  const std::string saved = read_json(entry().result)["evidence"];
+  EXPECT_EQ(saved.find("<CTest"), std::string::npos) << saved;
+}
+
 TEST_F(Results, ANewStartDropsTheTimingOfTheLastModule) {
   write("results/m/level1/019_relu.bench.json", "{}");
   start();
