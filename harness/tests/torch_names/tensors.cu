@@ -49,6 +49,7 @@ KB_FEATURE(copies_of_views) {
   const std::vector<float> part = values(x.slice(2, 1, 3).select(0, 1));
   const std::vector<float> wanted = {13, 14, 17, 18, 21, 22};
   KB_EXPECT(part == wanted);
+  KB_EXPECT(values(x.narrow(2, -2, 2)) == values(x.slice(2, 2, 4)));
   const at::Tensor padded = torch::zeros({4, 6}, x.options());
   padded.slice(0, 1, 3).slice(1, 2, 5).copy_(
       kb::torch_names::tensor(static_cast<const float*>(data), {2, 3}));

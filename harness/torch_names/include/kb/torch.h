@@ -509,6 +509,10 @@ class Tensor {
     return y;
   }
   Tensor narrow(int64_t d, int64_t start, int64_t length) const {
+    if (start < 0) start += size(d);
+    if (start < 0 || length < 0 || start + length > size(d)) {
+      kb::torch_names::fail("narrow() needs a range within the dimension");
+    }
     return slice(d, start, start + length);
   }
   Tensor select(int64_t d, int64_t index) const {
