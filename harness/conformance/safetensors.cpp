@@ -120,7 +120,8 @@ void write_safetensors(const fs::path& path,
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts aligned
   require_replaceable(path);
-  const fs::path target = fs::exists(path) ? fs::canonical(path) : path;  // links stay links
+  fs::path target = path;  // links stay links, those to a file that does not exist yet as well
+  while (fs::is_symlink(target)) target = target.parent_path() / fs::read_symlink(target);
   FileReplacement file(target);
   const uint64_t header_bytes = text.size();
   file.write({reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes});

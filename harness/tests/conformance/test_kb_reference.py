@@ -135,6 +135,13 @@ def test_replaces_the_file_behind_a_link(x: pathlib.Path, tmp_path: pathlib.Path
     assert out.stat().st_mode & 0o777 == bystander.stat().st_mode & 0o777
 
 
+def test_makes_the_file_that_a_link_names(x: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out, link = tmp_path / "out", tmp_path / "link"
+    link.symlink_to(out)
+    assert run(*RELU, "--in", str(x), "--out", str(link)).returncode == 0
+    assert link.is_symlink() and list(read(out)) == ["output"]
+
+
 def test_the_tensors_that_are_read_are_not_replaced(
     x: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
