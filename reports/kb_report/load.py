@@ -32,7 +32,9 @@ from kb_report.model import (
 )
 
 SCHEMA_VERSION = 1
+# Results are written where candidates run. A report has 13.5 kB for each of up to 100,000 kernels.
 MAX_JSON_BYTES = 64 << 20
+MAX_REPORT_BYTES = 4 << 30
 # Where an interval has no width, its limits and the estimate may differ by what rounding leaves.
 ROUNDING = 1e-9
 
@@ -64,8 +66,8 @@ def parse(text: str) -> Any:
     )
 
 
-def read_json(path: Path) -> Any:
-    """Parse a JSON file, compressed if its name ends in .gz.
+def read_json(path: Path, limit: int = MAX_JSON_BYTES) -> Any:
+    """Parse a JSON file of at most `limit` bytes, compressed if its name ends in .gz.
 
     Raises BadFile (empty, truncated, not_json, unreadable) and FileNotFoundError.
     """
@@ -74,9 +76,12 @@ def read_json(path: Path) -> Any:
             # Opening a pipe would wait for its other end.
             raise BadFile("unreadable", "is no regular file")
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as f:
-            data = f.read(MAX_JSON_BYTES + 1)
-        if len(data) > MAX_JSON_BYTES:
-            raise BadFile("unreadable", f"is larger than {MAX_JSON_BYTES >> 20} MiB")
+            data = bytearray()
+            # In parts: one read of the limit would ask for that much memory.
+            while len(data) <= limit and (part := f.read(1 << 24)):
+                data += part
+        if len(data) > limit:
+            raise BadFile("unreadable", f"is larger than {limit >> 20} MiB")
         text = data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None

@@ -49,7 +49,7 @@ def read_suite(path: Path) -> Suite:
             path / "results.json",
         )
     try:
-        doc = load.read_json(file)
+        doc = load.read_json(file, load.MAX_REPORT_BYTES)
     except FileNotFoundError:
         chosen = "; only compare takes #RUN" if "#" in path.name else ""
         raise BadReport("unreadable", file, f"does not exist{chosen}") from None

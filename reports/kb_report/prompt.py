@@ -294,7 +294,7 @@ def _suite(path: Path) -> tuple[Suite, str | None]:
     """The suite of a path; for a single result its build directory's, and the candidate's name."""
     if path.is_file():
         try:
-            value = load.read_json(path)
+            value = load.read_json(path, load.MAX_REPORT_BYTES)
         except BadFile as e:
             raise ReportError(f"{path} {e}: judge that kernel again") from None
         if isinstance(value, dict) and "verdict" in value and "kind" not in value:

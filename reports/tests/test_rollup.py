@@ -154,6 +154,18 @@ def test_folders_of_no_report_stay(hand, tmp_path, refused, folder, report):
     assert sorted(out.rglob("*")) == before and mine.read_text() == "mine"
 
 
+def test_a_report_may_be_much_larger_than_a_result(hand, tmp_path, kb):
+    entry = hand.candidates[0]
+    hand.report()
+    files = [hand.path("reports/results.json"), hand.path(entry["result"])]
+    for file in files:
+        file.write_text(file.read_text() + " " * (64 << 20))
+    kb("leaderboard", files[0].parent, "--out", tmp_path / "page.html")
+    assert hand.report(status=1)["problems"] == [
+        {"kind": "unreadable", "path": entry["result"], "message": "is larger than 64 MiB"}
+    ]
+
+
 def test_step_summary_is_appended(hand, monkeypatch, tmp_path):
     target = tmp_path / "step.md"
     target.write_text("before\n")
