@@ -149,13 +149,15 @@ class Current:
     """What the build directory holds now: a result that was made from anything else is stale.
 
     harness: hash of the programs that judge here; None if unknown.
-    contract: precision contract that is configured; None if the manifest does not say.
+    contract, sizes: precision contract and full sizes that are configured; None if the manifest does
+    not say.
     """
 
     build_dir: Path
     source_dir: Path | None
     harness: str | None
     contract: str | None = None
+    sizes: str | None = None
     _libraries: dict[str, str | None] = field(default_factory=dict)
 
     def source(self, entry: dict[str, Any]) -> Path | None:
@@ -199,7 +201,19 @@ class Current:
         contract = correctness.get("contract") if isinstance(correctness, dict) else None
         if contract and self.contract and contract != self.contract:
             return f"judged under the contract {contract}, not {self.contract}: judge again"
+        scaled = _scaled_to(value)
+        if self.sizes and scaled - {self.sizes}:
+            return f"judged at sizes for {max(scaled)}, not {self.sizes}: judge again"
         return None
+
+
+def _scaled_to(result: dict[str, Any]) -> set[str]:
+    """The KB_SIZES that scaled sizes of a result down: what follows the @ of full@24g."""
+    correctness, timing = result.get("correctness"), result.get("timing")
+    sets = correctness.get("sets") if isinstance(correctness, dict) else None
+    names = [s.get("set") for s in sets if isinstance(s, dict)] if isinstance(sets, list) else []
+    names.append(timing.get("sizes") if isinstance(timing, dict) else None)
+    return {name.partition("@")[2] for name in names if isinstance(name, str)} - {""}
 
 
 def load_build_dir(build_dir: Path) -> Suite:
@@ -216,6 +230,7 @@ def load_build_dir(build_dir: Path) -> Suite:
         _source_dir(manifest, build_dir),
         env["harness_sha256"] if env else None,
         manifest.get("contract"),
+        manifest.get("sizes"),
     )
     suite = Suite(
         backend=manifest["backend"],

@@ -274,6 +274,17 @@ def test_results_under_another_contract_are_stale(build, capsys):
     assert "not judged (stale): 1" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("path", ["correctness.sets.2.set", "timing.sizes"])
+def test_results_at_sizes_for_other_memory_are_stale(build, capsys, path):
+    build.judged(0, "pass", 2.0, {path: "full@24g"})
+    build.judged(1, "pass", 2.0)  # fits as it is
+    for sizes, status in (("24g", "judged"), ("16g", "stale"), ("full", "stale")):
+        build.manifest = {"sizes": sizes}
+        states = [c["state"] for c in build.report()["candidates"]]
+        assert states == [status, "judged"]
+    assert "not judged (stale): 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("stale", ["module", "task", "harness"])
 @pytest.mark.parametrize(
     "change",
