@@ -191,6 +191,8 @@ class Current:
                 return SOURCE_CHANGED
         elif hashes.get("module", module) != module:
             return "rebuilt: judge again"
+        if self._failed_again(value.get("build"), entry):
+            return "rebuilt: judge again"
         if hashes.get("task") not in (None, self.library(entry["level"], entry["task"])):
             return "task changed: judge again"
         if self.harness is None:
@@ -205,6 +207,20 @@ class Current:
         if self.sizes and scaled - {self.sizes}:
             return f"judged at sizes for {max(scaled)}, not {self.sizes}: judge again"
         return None
+
+    def _failed_again(self, judged: Any, entry: dict[str, Any]) -> bool:
+        """Whether a build that failed was repeated since; every failure has the same stub as module.
+
+        Told by what it took: in texts a result has shorter paths.
+        """
+        if not isinstance(judged, dict) or judged.get("status") in (None, "ok"):
+            return False
+        try:
+            now = read_json(self.build_dir / entry["build_json"])
+        except (KeyError, FileNotFoundError, BadFile):
+            return False
+        keys = ("status", "seconds", "cpu_seconds", "peak_bytes")
+        return isinstance(now, dict) and any(judged.get(k) != now.get(k) for k in keys)
 
 
 def _scaled_to(result: dict[str, Any]) -> set[str]:

@@ -239,6 +239,23 @@ def test_stale_results(tmp_path, capsys):
     assert f"not judged (stale): 6: {', '.join(build.levels[1][:6])}" in out
 
 
+@pytest.mark.parametrize("verdict", ["policy_violation", "compile_error"])
+def test_another_failure_of_the_same_source_is_stale(build, verdict):
+    """Declaring headers in run.json changes neither the source nor the stub that is the module."""
+    entry = build.add(build.levels[1][0])
+    failed = build.result(entry, verdict)["build"] | {"status": verdict}
+    build.change(entry, {"build": failed, "hashes.module": sha(f"module of {entry['name']}")})
+    for change, state in (
+        ({"command": ["nvcc"], "diagnostics": "/with/longer/paths"}, "judged"),
+        ({"seconds": 2.5}, "stale"),
+        ({"status": "crash"}, "stale"),
+    ):
+        build.write(entry["build_json"], failed | change)
+        (candidate,) = build.report()["candidates"]
+        assert candidate["state"] == state, change
+    assert candidate["reason"] == "rebuilt: judge again"
+
+
 def test_a_source_that_changed_after_judging_is_noted(build, capsys):
     entry = build.judged(0, "pass", 2.0)
     build.judged(1, "pass", 2.0)
