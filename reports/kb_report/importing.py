@@ -19,6 +19,7 @@ from kb_report.symbols import Untranslatable
 
 DUPLICATE = "is a second kernel for its task and sample"
 NO_CUDA = "holds Triton and no CUDA"
+NO_LAUNCH = "belongs to a task whose launch is not understood"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _TAKEN = re.compile(
@@ -112,7 +113,7 @@ def _kernels(programs: list[Program], form: str, root: Path) -> tuple[list[Entry
                 raise Untranslatable(DUPLICATE)
             taken.add((entry.task, sample))
             if entry.task not in launches:
-                launches[entry.task] = launch.read(entry.task, root)
+                launches[entry.task] = _launch(entry.task, root)
             made = translate.translate(
                 program.text, launches[entry.task], _line(f"{form}, {program.origin}"), program.cuda,
                 program.settings,
@@ -124,6 +125,13 @@ def _kernels(programs: list[Program], form: str, root: Path) -> tuple[list[Entry
         place = f"{entry.task}.cu"
         kernels[f"{sample}/{place}" if sample else place] = made.source
     return entries, kernels
+
+
+def _launch(task: str, root: Path) -> launch.Launch:
+    try:
+        return launch.read(task, root)
+    except ReportError as e:
+        raise Untranslatable(NO_LAUNCH, str(e)) from None
 
 
 def _sample(name: str) -> str:

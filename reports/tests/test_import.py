@@ -334,7 +334,8 @@ def test_every_task_can_be_read():
 def suite(tmp_path):
     """A source tree with some tasks, and no candidates."""
     root = tmp_path / "tree"
-    for name in ("level1/019_relu", "level1/020_leaky_relu", "level1/040_layer_norm"):
+    for name in ("level1/019_relu", "level1/020_leaky_relu", "level1/040_layer_norm",
+                 "level4/007_gpt2_bs32_seq256"):  # fmt: skip
         for file in (tree.HEADER, tree.REFERENCE):
             path = root / name / file
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -421,7 +422,14 @@ def test_json_of_cuda_l1(suite, imported):
         "belongs to no task of this suite", "has no source", "does not parse as Python",
         "cannot be read",
     ]  # fmt: skip
-    assert sorted(p.name for p in suite.iterdir()) == ["candidates", "level1"]
+    assert sorted(p.name for p in suite.iterdir()) == ["candidates", "level1", "level4"]
+
+
+def test_a_task_that_is_not_understood_stops_no_import(suite, imported):
+    out = imported("cuda-l1", [ROW | {"level_id": 4, "task_id": 7}, ROW]).out
+    assert "2 read, 1 translated" in out
+    assert "  1  belongs to a task whose launch is not understood\n" in out
+    assert record(suite)[0]["detail"].startswith("level4/007_gpt2_bs32_seq256: launch, Sizes")
 
 
 def test_lines_of_json_of_which_one_is_bad(suite, imported):
