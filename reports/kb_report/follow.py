@@ -91,3 +91,6 @@ class Follower(Statements, Expressions, Values, Calls, Tensors):
             raise Untranslatable(PYTHON, what) from None
         except RecursionError:
             raise Untranslatable(PYTHON, "it is nested too deeply") from None
+        except (ArithmeticError, IndexError, TypeError, ValueError) as e:
+            # What the source asks for is done here, such as range(1, 5, 0).
+            raise Untranslatable(PYTHON, f"it fails with {type(e).__name__}") from None

@@ -402,7 +402,12 @@ class Tensors(State):
                     known = math.prod(x.sizes)
                 return Scalar(f"{x.text}.numel()", "int", known)
             case "stride":
-                return Scalar(f"{x.text}.stride({self.number(arguments[0])})", "int")
+                if arguments or "dim" in keywords:
+                    dim = self.number(arguments[0] if arguments else keywords["dim"])
+                    return Scalar(f"{x.text}.stride({dim})", "int")
+                if x.rank is None:
+                    raise Untranslatable(PYTHON, "strides of a tensor of unknown rank")
+                return Sequence([Scalar(f"{x.text}.stride({i})", "int") for i in range(x.rank)])
             case "is_contiguous":
                 return True if x.dense else Scalar(f"{x.text}.is_contiguous()", "bool", True)
             case "data_ptr":

@@ -260,6 +260,34 @@ def test_what_is_not_translated(forward, wanted):
     assert reason(module(forward)) == wanted
 
 
+@pytest.mark.parametrize(
+    ("expression", "wanted"),
+    [
+        ("range()", "TypeError"),
+        ("range(1, 5, 0)", "ValueError"),
+        ("round(float('inf'))", "OverflowError"),
+        ("getattr(x)", "IndexError"),
+        ("isinstance(x)", "TypeError"),
+        ("[].append()", "IndexError"),
+        ("[1, 2][::0]", "ValueError"),
+        ("'ab'[::0]", "ValueError"),
+    ],
+)
+def test_what_python_refuses_is_not_translated(expression, wanted):
+    told = f"Python that is not understood: it fails with {wanted}"
+    assert reason(module(f"y = {expression}\n{RELU}")) == told
+
+
+def test_strides_one_by_one_and_all_of_them():
+    forward = "rows, columns = x.stride()\nreturn self.extension.relu(x, rows, columns, {})"
+    for last in ("x.stride(1)", "x.stride(dim=1)"):
+        made = translated(module(forward.format(last)))
+        assert "::relu(kb_x0, kb_x0.stride(0), kb_x0.stride(1), kb_x0.stride(1))" in made.source
+    unknown = "x = self.extension.relu(x)\n" + forward.format(1)
+    told = "Python that is not understood: strides of a tensor of unknown rank"
+    assert reason(module(unknown)) == told
+
+
 def test_operators_in_the_extension():
     source = module(RELU, cuda=CUDA.replace("return y;", "return y / 2;"))
     assert reason(source) == "uses torch operators: / of tensors in its C++"
