@@ -510,36 +510,38 @@ def _export(args: argparse.Namespace) -> int:
 def write_kernelbench(suite: Suite, out: Path) -> int:
     """Write eval_results.json and analysis.json per run and level, and our baselines' times.
 
-    Upstream's files know no levels, so each level of a run becomes a run of its own. Returns the
-    number of files.
+    Upstream's files know no levels and one machine, so each level of a run becomes a run of its own,
+    and so does what each of several machines judged of it. Returns the number of files.
     """
-    files = 0
-    hardware = next(iter(sorted(suite.machines)), "unknown").split(" | ")[0]
+    files: dict[Path, Any] = {}
     for run in suite.runs():
         for level in suite.levels:
             tasks, records = suite.tasks_of(run, level), suite.of(run, level)
             if not records:
                 continue
-            there = out / "runs" / f"{run}_level{level}"
-            results = upstream.eval_results(records)
-            analysis = upstream.analysis(run, level, hardware, tasks, records)
-            write.write_atomic(there / "eval_results.json", write.as_json(results), durable=False)
-            write.write_atomic(there / "analysis.json", write.as_json(analysis), durable=False)
-            files += 2
-    lanes = {
-        lane
-        for c in suite.candidates
-        if metrics.outcome(c).judged
-        for lane in (c["result"].get("timing") or {}).get("lanes") or {}
-    }
-    for lane in sorted(lanes):
-        timing = upstream.baseline_timing(suite.candidates, lane)
-        if timing:
-            name = re.sub(r"[^\w+-]", "_", hardware)
-            path = out / "timing" / name / f"baseline_time_{lane}.json"
-            write.write_atomic(path, write.as_json(timing), durable=False)
-            files += 1
-    return files
+            used = {upstream.hardware_of(c) for c in records if c["machine"]}
+            for hardware in used or {"unknown"}:
+                parts = [run, f"level{level}", *([_file_name(hardware)] if len(used) > 1 else [])]
+                there = out / "runs" / "_".join(parts)
+                files[there / "eval_results.json"] = upstream.eval_results(hardware, records)
+                analysis = upstream.analysis(run, level, hardware, tasks, records)
+                files[there / "analysis.json"] = analysis
+    timed: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for c in suite.candidates:
+        if metrics.outcome(c).judged:
+            for lane in (c["result"].get("timing") or {}).get("lanes") or {}:
+                timed.setdefault((upstream.hardware_of(c), lane), []).append(c)
+    for (hardware, lane), records in sorted(timed.items()):
+        if timing := upstream.baseline_timing(records, lane):
+            name = _file_name(hardware)
+            files[out / "timing" / name / f"baseline_time_{lane}.json"] = timing
+    for path, value in files.items():
+        write.write_atomic(path, write.as_json(value), durable=False)
+    return len(files)
+
+
+def _file_name(hardware: str) -> str:
+    return re.sub(r"[^\w+-]", "_", hardware)
 
 
 def write_feedback(suite: Suite, out: Path) -> None:

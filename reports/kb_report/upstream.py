@@ -132,13 +132,13 @@ def sample_ids(samples: list[str | None]) -> dict[str | None, int]:
     return {s: i for i, s in enumerate(sorted(set(samples), key=natural_key))}
 
 
-def eval_results(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """eval_results.json of one run and level: problem id -> one entry per judged sample."""
+def eval_results(hardware: str, records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """eval_results.json of one run and level: problem id -> one entry per sample judged there."""
     ids = sample_ids([c["sample"] for c in records])
     found: dict[str, list[dict[str, Any]]] = {}
     for c in records:
         number = task_number(c["task"])
-        if number is None or c["state"] != "judged":
+        if number is None or c["state"] != "judged" or hardware_of(c) != hardware:
             continue
         out = metrics.outcome(c)
         ms = write.lane_ms(c)
@@ -155,7 +155,7 @@ def eval_results(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]
             entry["runtime_stats"] = {
                 "mean": ms,
                 "num_trials": lane.get("blocks"),
-                "hardware": _hardware(c),
+                "hardware": hardware_of(c),
             }
         found.setdefault(str(number), []).append(entry)
     for entries in found.values():
@@ -163,14 +163,15 @@ def eval_results(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]
     return dict(sorted(found.items(), key=lambda i: int(i[0])))
 
 
-def _hardware(record: dict[str, Any]) -> str:
+def hardware_of(record: dict[str, Any]) -> str:
+    """The GPU that a candidate was judged on, or else the CPU."""
     return (record["machine"] or "unknown").split(" | ")[0]
 
 
 def _metadata(record: dict[str, Any]) -> dict[str, Any]:
     result = record["result"]
     verdict, evidence = result["verdict"], result["evidence"] or ""
-    meta: dict[str, Any] = {"hardware": _hardware(record), "kb_verdict": verdict}
+    meta: dict[str, Any] = {"hardware": hardware_of(record), "kb_verdict": verdict}
     key = {
         "compile_error": "compilation_error",
         "incorrect": "correctness_issue",
@@ -189,7 +190,8 @@ def analysis(
 ) -> dict[str, Any]:
     """Upstream's analysis JSON of one run and level: sample 0, point rule, times of this report."""
     ids = sample_ids([c["sample"] for c in records])
-    first = [metrics.outcome(c) for c in records if ids[c["sample"]] == 0]
+    there = [c for c in records if hardware_of(c) == hardware]
+    first = [metrics.outcome(c) for c in there if ids[c["sample"]] == 0]
     n = len(tasks)
     speedups = [o.speedup for o in first if o.correct and o.speedup is not None]
     compiled = sum(o.compiled for o in first)
@@ -227,7 +229,7 @@ def baseline_timing(records: list[dict[str, Any]], lane: str) -> dict[str, Any]:
                 {
                     "mean": timing["reference_ms"],
                     "num_trials": timing.get("blocks"),
-                    "hardware": _hardware(c),
+                    "hardware": hardware_of(c),
                 },
             )
     return found
@@ -274,7 +276,7 @@ def google_benchmark(record: dict[str, Any], suite: Suite) -> dict[str, Any] | N
             "mhz_per_cpu": 0,
             "cpu_scaling_enabled": False,
             "caches": [],
-            "gpu": _hardware(record),
+            "gpu": hardware_of(record),
             "harness": suite.harness.get("version"),
         },
         "benchmarks": rows,

@@ -786,6 +786,29 @@ def test_upstream_export_gives_the_same_scores_there(tmp_path):
         assert analysis["fast_p"] == pytest.approx(want["fast_p"])
 
 
+def test_upstream_export_of_two_gpus_keeps_them_apart(tmp_path, kb):
+    """Each GPU has its own timing file, and of the run that both judged its own results."""
+    builds = [BuildDir(tmp_path / gpu, gpu=gpu) for gpu in ("h200", "l40s")]
+    for build, numbers, ms in zip(builds, ((0, 1), (2,)), (1.0, 5.0), strict=True):
+        for i in numbers:
+            build.judged(i, "pass", 2.0, run="m", sample="s1", reference_ms=ms)
+        build.finish()
+    builds[1].judged(3, "pass", 2.0, run="other")
+    builds[0].add(builds[0].levels[1][0], run="m", sample="s0")  # sample 0, without a result
+    kb("merge", "--allow-mixed", *(b.finish() for b in builds), "--out", tmp_path / "out")
+    out = tmp_path / "out/kernelbench"
+    for gpu, tasks, ms in (("NVIDIA_H200", ["1", "2"], 1.0), ("NVIDIA_L40S", ["3"], 5.0)):
+        timing = read_json(out / f"timing/{gpu}/baseline_time_eager.json")["level1"]
+        own = [t for name, t in timing.items() if name.split("_")[0] in tasks]
+        assert [(t["mean"], t["hardware"]) for t in own] == [(ms, gpu.replace("_", " "))] * len(own)
+        assert len(own) == len(tasks)
+        results = read_json(out / f"runs/m_level1_{gpu}/eval_results.json")
+        assert list(results) == tasks and {e[0]["sample_id"] for e in results.values()} == {1}
+        analysis = read_json(out / f"runs/m_level1_{gpu}/analysis.json")
+        assert (analysis["hardware"], analysis["total_eval"]) == (gpu.replace("_", " "), 0)
+    assert read_json(out / "runs/other_level1/analysis.json")["hardware"] == "NVIDIA L40S"
+
+
 def test_google_benchmark_export(tmp_path, kb):
     build = suite(tmp_path / "h200", {0: 2.0, 1: "incorrect"})
     out = tmp_path / "gb"
