@@ -101,8 +101,9 @@ class Texts:
             found = tree.task(name, self._suite.tree or tree.PROJECT)
         except ReportError:
             return NO_TASK
-        for file, content in ((tree.HEADER, found.header), (tree.REFERENCE, found.reference)):
-            if self._judged and self._judged.get(f"{name}/{file}") != tree.sha256(content):
+        own = {f"{name}/{tree.HEADER}": found.header, f"{name}/{tree.REFERENCE}": found.reference}
+        for file, content in (own | found.shared).items():
+            if self._judged and self._judged.get(file) != tree.sha256(content):
                 return TASK_CHANGED
         return found
 

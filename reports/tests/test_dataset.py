@@ -28,11 +28,10 @@ class Tree:
 
     def keep_hashes(self):
         """sources.sha256 as the build writes it, and its hash in env.json."""
-        lines = [
-            f"{sha(self.file(task, file).read_bytes())}  level1/{task}/{file}\n"
-            for task in self.build.levels[1]
-            for file in (tree.HEADER, tree.REFERENCE)
-        ]
+        root = self.build.source_dir
+        files = [*root.glob("level1/*/task.h"), *root.glob("level1/*/reference.cpp"),
+                 *root.glob("harness/**/*.h")]  # fmt: skip
+        lines = [f"{sha(f.read_bytes())}  {f.relative_to(root)}\n" for f in files]
         path = self.build.write("sources.sha256", "".join(lines))
         self.build.env = {"sources_sha256": sha(path.read_bytes())}
 
@@ -100,6 +99,22 @@ def test_the_text_of_a_task_is_that_of_the_build(t, pairs):
     rows, printed = pairs(t.finish(), status=2)
     assert len(rows) == 1, "the earlier file stays"
     assert "task missing" in printed.err
+
+
+def test_what_tasks_share_is_part_of_them(t, pairs):
+    a, b = t.add(0), t.add(1)
+    shared = t.build.source_dir / "harness/shared/net.h"
+    shared.parent.mkdir(parents=True)
+    shared.write_text("// as judged\n")
+    t.file(b["task"], "reference.cpp").write_text('#include "../../harness/shared/net.h"\n')
+    t.keep_hashes()
+    rows, _ = pairs(t.finish())
+    assert [(r["reference_includes"], r["task_verified"]) for r in rows] == [
+        ("", True), ("// as judged\n", True),
+    ]  # fmt: skip
+    shared.write_text("// another\n")
+    rows, printed = pairs(t.finish())
+    assert [r["name"] for r in rows] == [a["name"]] and "task changed" in printed.out
 
 
 def test_kernels_are_exact_and_steer_no_terminal(t, tmp_path, pairs):
