@@ -458,7 +458,7 @@ def _matrix(args: argparse.Namespace) -> int:
 def _timer(args: argparse.Namespace) -> int:
     if ".jsonl" not in args.source.suffixes:
         suite = _read(args.source)
-        print(timer.results_markdown(timer.of_results(suite)), end="")
+        _print(timer.results_markdown(timer.of_results(suite)), end="")
         return _status(suite)
     lines = args.source.with_suffix("") if args.source.suffix == ".gz" else args.source
     as_json, as_markdown = lines.with_suffix(".json"), lines.with_suffix(".md")
@@ -469,7 +469,7 @@ def _timer(args: argparse.Namespace) -> int:
                 f"rename {args.source.name}"
             )
     found = timer.summary(timer.read(args.source))
-    print(timer.markdown(found), end="")
+    _print(timer.markdown(found), end="")
     write.write_atomic(as_json, write.as_json(found))
     write.write_atomic(as_markdown, timer.markdown(found))
     return model.OK

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kb_report.model import clean
+
 Row = dict[str, Any]
 Groups = Sequence[Sequence[Row]]  # rows that belong together, such as the lanes of one run
 
@@ -53,9 +55,9 @@ def text(columns: Sequence[Column], groups: Groups, indent: str = "  ") -> str:
 def markdown(
     columns: Sequence[Column], groups: Groups, escape: Callable[[str], str] = str
 ) -> list[str]:
-    """The table as lines of Markdown; `escape` takes the markup out of what cells say."""
+    """The table as lines of Markdown; `escape` takes the markup out of what heads and cells say."""
     columns = [c for c in columns if not c.page_only]
-    heads = [_INDEX.sub(r"fast<sub>\1</sub>", c.head) for c in columns]
+    heads = [_indexed(c.head, escape) for c in columns]
     rows = [heads, *([escape(cell) for cell in row] for row in _cells(columns, groups))]
     return pipes(rows, "".join("l" if c.left else "r" for c in columns))
 
@@ -84,7 +86,13 @@ def markup(head: str) -> Any:
     """A heading as markup for a page, with indices. Raises ImportError without Jinja2."""
     import markupsafe
 
-    return markupsafe.Markup(_INDEX.sub(r"fast<sub>\1</sub>", str(markupsafe.escape(head))))
+    return markupsafe.Markup(_indexed(clean(head), lambda part: str(markupsafe.escape(part))))
+
+
+def _indexed(head: str, escape: Callable[[str], str]) -> str:
+    """A heading with indices as markup; `escape` is for all the rest of it."""
+    parts = _INDEX.split(head)  # every other one is an index
+    return "".join(f"fast<sub>{p}</sub>" if i % 2 else escape(p) for i, p in enumerate(parts))
 
 
 def _cells(columns: Sequence[Column], groups: Groups) -> list[list[str]]:

@@ -104,7 +104,7 @@ def environment() -> Any:
         "one_line": one_line,
         "indexed": columns.markup,
         # Long task names may break after an underscore.
-        "breakable": lambda v: markupsafe.Markup("_<wbr>").join(str(v).split("_")),
+        "breakable": lambda v: markupsafe.Markup("_<wbr>").join(clean(str(v)).split("_")),
     }
     env.filters |= {name: or_none(function) for name, function in filters.items()}
     env.globals["occupancy_limit"] = limit_of

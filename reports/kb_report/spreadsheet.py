@@ -9,7 +9,7 @@ from typing import Any
 
 from kb_report import metrics, rollup, write
 from kb_report.metrics import THRESHOLDS, Outcome
-from kb_report.model import PRIMARY_LANE, are_turns, category, natural_key, one_line
+from kb_report.model import PRIMARY_LANE, are_turns, category, clean, natural_key, one_line
 
 Row = dict[str, Any]
 
@@ -182,6 +182,7 @@ def _cell(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula gets an apostrophe in front."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@"):
-        return "'" + value
-    return value
+    if not isinstance(value, str):
+        return value
+    text = clean(value)
+    return "'" + text if text.lstrip()[:1] in ("=", "+", "-", "@") else text

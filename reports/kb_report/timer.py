@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from kb_report import columns, cost, load, metrics, schema
+from kb_report import columns, cost, load, metrics, schema, write
 from kb_report.columns import Column, Row
 from kb_report.model import ReportError, Suite
 from kb_report.stats import percentile_90
@@ -176,7 +176,7 @@ def markdown(found: dict[str, Any]) -> str:
                 rows.append({"lane": lane, "pair": pair, **groups[pair]})
         rows += [{"lane": lane, "pair": run, **x} for run, x in groups["slowed"].items()]
     seconds = cost.markdown(found["seconds"], "process")
-    table = columns.markdown(_COLUMNS, [[row] for row in rows])
+    table = columns.markdown(_COLUMNS, [[row] for row in rows], write.escape_markdown)
     return "\n".join(table) + "\n" + (f"\n{seconds}" if seconds else "")
 
 

@@ -431,6 +431,21 @@ def test_words_of_a_report_do_not_steer_the_terminal(tmp_path, capsys, one):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), command
 
 
+def test_the_name_of_a_machine_is_text_wherever_it_stands(tmp_path, compared):
+    """It is in headings, in cells that may break at an underscore, and in results.csv."""
+    builds = [BuildDir(tmp_path / gpu, gpu=gpu) for gpu in ("h200", "l40s")]
+    builds[1].gpu["name"] = "GPU_<b>\x1b[2J\x9b\u202e"
+    for build in builds:
+        build.fill({0: 2.0, 1: 1.5}, run="m").report()
+    _, printed = compared(*builds)
+    pages = [(tmp_path / f"out/compare.{form}").read_text() for form in ("md", "html")]
+    for text in (printed, *pages, builds[1].text(), builds[1].text("results.csv")):
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
+    assert "GPU\\_&lt;b&gt;" in pages[0]
+    for text in pages:
+        assert "<b>" not in text.replace("<b></b>", "")
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

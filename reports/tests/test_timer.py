@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import re
 
 import pytest
 
@@ -110,6 +111,13 @@ def test_command_writes_both_files(tmp_path, kb, recorded, packed):
     assert "identical" in kb("timer", path).out
     assert read_json(tmp_path / "timer.json")["runs"] == len(LINES)
     assert (tmp_path / "timer.md").read_text().startswith("| lane |")
+
+
+def test_names_of_lanes_are_text(tmp_path, kb, recorded):
+    evil = "x|<b>\x1b[2J\x9b\u202e"
+    out = kb("timer", recorded([line("m.level1.019_relu", 1.0, "TIE", lane=evil)])).out
+    for text in (out, (tmp_path / "timer.md").read_text()):
+        assert "| x\\|&lt;b&gt;" in text and not re.search("[\x1b\x9b\u202e]", text)
 
 
 @pytest.mark.parametrize(
