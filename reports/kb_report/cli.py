@@ -62,8 +62,8 @@ def main(argv: list[str] | None = None) -> int:
         return model.OK
     except OSError as e:
         _forget_output()
-        where = e.filename or "standard output"
-        print(f"kb-report: cannot write {where}: {e.strerror or e}", file=sys.stderr)
+        what = f"read or write {e.filename}" if e.filename else "write standard output"
+        _print(f"kb-report: cannot {what}: {e.strerror or e}", sys.stderr)
         return model.USAGE
     except KeyboardInterrupt:
         return 130
@@ -324,11 +324,21 @@ def _pending(args: argparse.Namespace) -> int:
 
 def _shards(args: argparse.Namespace) -> int:
     """The number of shards on standard output; the sentence for people on standard error."""
-    taken = set(args.taken.read_text().splitlines()) if args.taken else set()
+    taken = _lines(args.taken) if args.taken else set()
     plan = shards.make(args.build_dir, args.run_names, args.shards, taken, args.seconds, args.out)
     print(len(plan.shards), flush=True)
     print(plan.sentence(), file=sys.stderr)
     return model.OK
+
+
+def _lines(path: Path) -> set[str]:
+    try:
+        return set(path.read_text("utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as e:
+        why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
+        raise ReportError(
+            f"cannot read {path}: {why}; give lines of the .names of shards"
+        ) from None
 
 
 def _adopt(args: argparse.Namespace) -> int:

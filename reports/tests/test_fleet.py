@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from kb_report import adopt, load, shards
+from kb_report import adopt, cli, load, shards
 from kb_report.cli import main
 from synthetic import HARNESS, BuildDir, read_json, sha, tasks_of
 
@@ -117,6 +117,24 @@ def test_only_what_nobody_judges_is_in_a_shard(tmp_path, capsys):
     found, said = plan(tmp_path, capsys, "--taken", str(with_job), "m")
     assert found == [[rebuilt["name"], new["name"]]]
     assert said.endswith("at most, 1 already with a job, 1 with a fresh result\n")
+
+
+def test_a_list_of_what_is_taken_that_cannot_be_read(tmp_path, refused):
+    kernel(build_in(tmp_path), TASKS[0])
+    for name, why in (("nope", "No such file or directory"), ("binary", "it is not UTF-8")):
+        (tmp_path / "binary").write_bytes(b"\xff\n")
+        err = refused("shards", "--build-dir", tmp_path / "build/h200", "--out", tmp_path / "shards",
+                      "--taken", tmp_path / name, "m")  # fmt: skip
+        assert f"cannot read {tmp_path / name}: {why}; give lines of the .names" in err
+
+
+def test_a_file_that_python_cannot_read_is_not_called_one_to_write(build, monkeypatch, refused):
+    def unreadable(build_dir):
+        raise PermissionError(13, "Permission denied", str(build_dir))
+
+    monkeypatch.setattr(load, "load_build_dir", unreadable)
+    monkeypatch.setattr(cli, "_forget_output", lambda: None)  # pytest has it
+    assert "cannot read or write " in refused("rollup", "--build-dir", build.root)
 
 
 def test_results_of_an_earlier_harness_are_not_fresh(tmp_path, capsys, monkeypatch):
