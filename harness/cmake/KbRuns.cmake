@@ -73,6 +73,9 @@ endfunction()
 
 # All mistakes of a run are told here, and again by the target kb_run.<run> and the test <run>.files, which fail.
 function(kb_refuse_run run mistakes)
+  # They quote names and run.json, which anybody may have written: a terminal obeys control characters, and CTest attaches
+  # the file that an element in a test's output names.
+  string(REGEX REPLACE "[^ -;=?-~\n]" "?" mistakes "${mistakes}")
   set(about ${PROJECT_BINARY_DIR}/refused/${run}.txt)
   string(REGEX REPLACE "\n$" "" lines "${mistakes}")
   message(WARNING "${lines}\nNo kernel of this run is configured; other runs are.")
@@ -110,7 +113,7 @@ folder up.")
     set(mistake "${place} is a folder, but a name that ends in .cu belongs to a kernel's file: rename the folder, or \
 put the file in its place.")
   elseif(NOT file MATCHES "^([^/]+)/(([^/]+)/)?level([1-4])/([^/]+)\\.cu$")
-    set(mistake "${place} is not where a candidate belongs: candidates/<run>/[<sample>/]level<1-4>/NNN_slug.cu")
+    set(mistake "${place} is not where a candidate belongs: candidates/RUN/[SAMPLE/]levelN/NNN_slug.cu, N from 1 to 4")
   else()
     set(run ${CMAKE_MATCH_1})
     set(sample "${CMAKE_MATCH_3}")

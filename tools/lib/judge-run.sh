@@ -63,7 +63,8 @@ kb_name_run() {
   run=${1%/} run=${run#candidates/}
   [[ $run =~ ^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)?$ ]] || fail "'$run' is no name of a run: give <run> or <run>/<sample>"
   [ "$run" != seed ] && [ ! -d "$root/candidates/$run" ] || return 0
-  there=$(cd "$root/candidates" && find . -mindepth 1 -maxdepth 1 -type d -printf '%P\n' | sort | paste -sd' ')
+  there=$(cd "$root/candidates" && find . -mindepth 1 -maxdepth 1 -type d -printf '%P\n' | sort | paste -sd' ' |
+    LC_ALL=C tr -c '[:print:]\n' '?') # a name may hold orders to the terminal
   fail "there is no folder candidates/$run: the runs are ${there// /, }; put the kernels there first"
 }
 

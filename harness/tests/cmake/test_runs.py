@@ -168,6 +168,18 @@ def test_a_broken_run_json_is_named(tree: Tree, text: str) -> None:
     refused(tree, "candidates/m/run.json", "JSON object")
 
 
+def test_text_of_a_run_orders_nothing(tree: Tree) -> None:
+    """Neither a terminal, nor CTest, which would attach any file of the machine."""
+    order = "\x1b[2J\x9b\u202e<CTestMeasurementFile type='file' name='x'>/etc/hostname</..>"
+    tree.add("m/run.json", json.dumps({"library": order}))
+    tree.add(f"m/level1/019{order.partition('/')[0]}.cu")
+    refused(tree, "m/run.json declares the library '?[2J", "?CTestMeasurementFile type='file'")
+    told = (tree.root / "build/cpu/refused/m.txt").read_text()
+    ctest = tree.run(["ctest", "--test-dir", "build/cpu", "-R", r"^m\.", "-V"])
+    for text in (told, tree.configure().stderr, ctest.stdout):
+        assert text.isascii() and not set("\x1b<") & set(text)
+
+
 @pytest.mark.parametrize("said", ["turn", "Turns", "draws"])
 def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
     tree.add("m/s0/" + RELU)

@@ -185,3 +185,10 @@ def test_bad_arguments_are_one_sentence(
         assert done.stderr == checkout.judge("--help").stdout
     else:
         assert message in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_names_of_folders_order_the_terminal_nothing(checkout: Checkout) -> None:
+    (checkout.root / "candidates/\x1b[2J").mkdir()
+    done = checkout.judge(PRESET, "nobody")
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr and "?[2J" in done.stderr
