@@ -858,6 +858,18 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
     assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr
 
 
+@pytest.mark.parametrize("chosen", ["", sys.executable])
+def test_no_code_of_the_current_folder_runs(tmp_path, chosen):
+    for module in ("argparse", "fastjsonschema", "jinja2", "json", "kb_report"):
+        (tmp_path / f"{module}.py").write_text("open('ran', 'w')\n")
+    done = subprocess.run(
+        [schema.SCHEMA_DIR.parent / "kb-report", "--version"],
+        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "KB_PYTHON": chosen},
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("buffered", [True, False])
 def test_output_that_cannot_be_written_is_one_sentence(one, buffered):
     command = [sys.executable, "-m", "kb_report", "rollup", "--build-dir", str(one)]
