@@ -1,9 +1,11 @@
 """tools/quickstart on machines that lack something; stand-ins on PATH play the machine."""
 
 import json
+import os
 import pathlib
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -245,6 +247,67 @@ def test_gpu_check_needs_a_built_preset(tree: Tree) -> None:
     done = tree.run(["tools/gpu-check", "h200"])
     assert done.returncode == 2
     assert "cmake --workflow --preset h200" in done.stderr
+
+
+@pytest.fixture
+def checked(tree: Tree, tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A built preset `p` with one task for tools/gpu-check; its ctest passes what `tests` lists."""
+    build = tree.root / "build/p"
+    (build / "bin").mkdir(parents=True)
+    task = '{"name": "level1/1_a", "category": "c", "inputs": [], "weights": [], "outputs": []}'
+    for program in ("kb_runner", "kb_reference", "kb_test_reference_runner"):
+        say(build / "bin", program, f"echo '[{task}]'")
+    say(tmp_path, "ctest", f'exec {sys.executable} {tmp_path}/ctest.py "$@"')
+    (tmp_path / "ctest.py").write_text(f"""
+import pathlib, re, sys
+status, *names = pathlib.Path("{tmp_path}/tests").read_text().split()
+words = dict(zip(sys.argv[1:], sys.argv[2:]))
+found = [name for name in names if re.search(words["-R"], name)]
+cases = "".join(f'<testcase name="{{name}}" status="run"/>' for name in found)
+pathlib.Path(words["--output-junit"]).write_text(f"<testsuite>{{cases}}</testsuite>")
+sys.exit(int(status))
+""")
+    environment = {"gpu": {"name": "a GPU", "driver": "1"}}
+    environment |= dict.fromkeys(("torch", "time", "isolation"), "")
+    (build / "env.json").write_text(json.dumps(environment))
+    result = build / "results/seed/level1/1_a.json"
+    result.parent.mkdir(parents=True)
+    lane = dict.fromkeys(("reference_ms", "candidate_ms", "speedup"), 1.0)
+    result.write_text(json.dumps({"verdict": "pass", "timing": {"lanes": {"eager": lane}}}))
+    controls = tree.root / "harness/tests/adversaries/controls"
+    controls.mkdir(parents=True)
+    (controls / "slow.cu").write_text("// slow\n")
+    (controls / "no_gpu.cu").write_text("// Backends: cpu\n")
+    yield build
+    shutil.rmtree(build)
+    shutil.rmtree(controls.parent)
+
+
+def test_gpu_check_is_right_only_if_all_was_tried(
+    tree: Tree, checked: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    text = (tree.root / "tools/gpu-check").read_text().partition("adversaries=(")[2]
+    adversaries = [f"kb.adversary.{name}" for name in text.partition(")")[0].split()]
+    steps = [f"seed.level1.1_a.{step}" for step in ("build", "correct", "bench")]
+    others = ["kb.adversary.slow", "kb.example.level1.1_a", "kb.test.runner"]
+    every = [*adversaries, *steps, *others]
+
+    def check(names: list[str], status: int = 0) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "tests").write_text("\n".join([str(status), *names]))
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        return tree.run(["tools/gpu-check", "p", "build/p/out"], PATH=path, KB_COMMIT="c")
+
+    def is_right() -> bool:
+        return json.loads((checked / "out/checked.json").read_text())["right"]
+
+    done = check(every)
+    assert (done.returncode, is_right()) == (0, True), done.stdout + done.stderr
+    for lacking in (adversaries[0], steps[0], steps[2], *others):
+        done = check([name for name in every if name != lacking])
+        assert (done.returncode, is_right()) == (1, False), lacking
+        assert "1 of these tests did not run" in done.stdout and "-DKB_TASKS='*'" in done.stdout
+        assert lacking.startswith(done.stdout.splitlines()[-2].rstrip("*"))
+    assert check(every, 1).returncode == 2
 
 
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
