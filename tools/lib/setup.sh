@@ -1,5 +1,5 @@
 # Set-up shared by quickstart and selftest: finds what is missing, says why it is needed, installs it.
-# Sourced; defines kb_no_arguments and kb_setup, which sets KB_PRESET and leaves a configured build tree.
+# Sourced; defines kb_no_arguments, and kb_setup, which sets KB_PRESET and leaves a configured build tree.
 # shellcheck shell=bash
 
 # Debian/Ubuntu packages: name|what proves it is there|why
@@ -192,6 +192,16 @@ kb_setup() {
   # An empty folder, too: CMake would remember the one of an earlier call.
   cmake --preset "$KB_PRESET" -DKB_TORCH_DIR="${KB_TORCH_DIR:-}" ${KB_SIZES:+-DKB_SIZES="$KB_SIZES"} ||
     kb_die "cmake failed; its last message above says what to do"
+}
+
+# kb_need_everything: CMake remembers what an earlier call has chosen, and configures no tests of the project with some of
+# the tasks or a contract of 16 bits, and none of the example run without it.
+kb_need_everything() {
+  local cache=build/$KB_PRESET/CMakeCache.txt
+  if ! grep -q '^KB_TASKS:[A-Z]*=\*$' "$cache" || ! grep -q '^KB_RUNS:[A-Z]*=\*$' "$cache" ||
+    grep -q '^KB_CONTRACT:[A-Z]*=.*16$' "$cache"; then
+    kb_die "build/$KB_PRESET leaves tests of the project out, as an earlier call of cmake chose: run cmake --preset $KB_PRESET -DKB_TASKS='*' -DKB_RUNS='*' -DKB_CONTRACT=fp32 and then this again"
+  fi
 }
 
 # kb_build <target...>: all, or kb_suite for what judging needs without the project's own tests.

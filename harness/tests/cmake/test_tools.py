@@ -121,10 +121,10 @@ def test_a_preset_of_the_user_is_one(tree: Tree, machine: pathlib.Path) -> None:
     assert "2 GB of disk are free in" in last
 
 
-def options(tree: Tree, machine: pathlib.Path, **environment: str) -> set[str]:
-    """What quickstart configures with, on a machine whose python3 can install everything."""
-    say(machine, "mkdir", f'exec {shutil.which("mkdir")} "$@"')
-    say(machine, "cp", f'exec {shutil.which("cp")} "$@"')
+def can_install(machine: pathlib.Path) -> None:
+    """Gives the machine a python3 that can install everything."""
+    for name in ("mkdir", "cp"):
+        say(machine, name, f'exec {shutil.which(name)} "$@"')
     say(
         machine,
         "python3",
@@ -133,6 +133,11 @@ def options(tree: Tree, machine: pathlib.Path, **environment: str) -> set[str]:
 *version_info*) echo 3.11 ;;
 esac""",
     )
+
+
+def options(tree: Tree, machine: pathlib.Path, **environment: str) -> set[str]:
+    """What quickstart configures with, on a machine whose python3 can install everything."""
+    can_install(machine)
     say(
         machine,
         "cmake",
@@ -187,6 +192,43 @@ def test_sizes_fit_the_gpu(
 esac""",
     )
     assert options(tree, machine, KB_SIZES=wanted) == {*configured, "-DKB_TORCH_DIR="}
+
+
+@pytest.mark.parametrize(
+    ("remembered", "complete"),
+    [
+        ({}, True),
+        ({"KB_CONTRACT": "tf32"}, True),
+        ({"KB_CONTRACT": "bf16"}, False),
+        ({"KB_TASKS": "level1/*"}, False),
+        ({"KB_RUNS": "examples"}, False),
+    ],
+)
+def test_selftest_needs_all_tests(
+    tree: Tree, machine: pathlib.Path, remembered: dict[str, str], complete: bool
+) -> None:
+    """Nothing is built where an earlier choice, which CMake remembers, has left some out."""
+    can_install(machine)
+    say(machine, "grep", f'exec {shutil.which("grep")} "$@"')
+    cached = {"KB_TASKS": "*", "KB_RUNS": "*", "KB_CONTRACT": "fp32", **remembered}
+    cache = "".join(f"{name}:STRING={value}\n" for name, value in cached.items())
+    say(
+        machine,
+        "cmake",
+        f"""case "$1" in
+--version) echo cmake version 3.25.1 ;;
+--list-presets) echo '  "p"' ;;
+--preset) mkdir -p build/p; echo '{cache}' >build/p/CMakeCache.txt ;;
+--build) echo building; exit 1 ;;
+esac""",
+    )
+    shutil.rmtree(tree.root / ".venv", ignore_errors=True)
+    done = tree.run(["tools/selftest"], PATH=str(machine), KB_PRESET="p", KB_TORCH_DIR="/torch")
+    assert done.returncode == 1
+    assert ("building" in done.stdout) == complete
+    remedy = "cmake --preset p -DKB_TASKS='*' -DKB_RUNS='*' -DKB_CONTRACT=fp32"
+    assert (remedy in done.stderr) != complete
+    shutil.rmtree(tree.root / "build/p")
 
 
 def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
