@@ -134,8 +134,21 @@ kb_fleet_submit() {
     fail "sbatch refused: $(tail -n 1 "$build/sbatch.log")"
   }
   say "job ${job%%;*}: $(cat "$build/fleet.log")"
-  # What they had is taken over, and what they had not is submitted again.
-  for place in "${kb_places[@]}"; do kb_is_live "$place" || kb_forget_place "$place"; done
+  # What they had is taken over, and what they had not is submitted again, unless its run was not named now.
+  for place in "${kb_places[@]}"; do
+    kb_is_live "$place" || kb_is_needed "$place" || kb_forget_place "$place"
+  done
+}
+
+# Whether a run of a place that is not among those submitted now lacks results; collect is to tell.
+kb_is_needed() { # <place>
+  local run names
+  while read -r run; do
+    [[ " ${runs[*]} " != *" $run "* && " ${runs[*]} " != *" ${run%/*} "* ]] || continue
+    [ "$run" = seed ] || [ -d "$root/candidates/$run" ] || continue # there is nothing to judge any more
+    names=$("$root/reports/kb-report" pending --build-dir "$build" "$run" 2>/dev/null) && [ -z "$names" ] || return 0
+  done < <(cat "$1/runs" 2>/dev/null)
+  return 1
 }
 
 # The lines of the .names of all shards that run or wait.

@@ -352,6 +352,50 @@ def test_gpu_check_is_right_only_if_all_was_tried(
     assert check(every, 1).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("runs", "submitted", "kept"),
+    [
+        ("a", "b", True),
+        ("a/s0", "b a/s1", True),
+        ("b a", "b", True),
+        ("a", "b a", False),
+        ("a/s0", "a", False),
+        ("judged", "b", False),
+        ("gone", "b", False),
+    ],
+)
+def test_fleet_remembers_what_is_not_judged(
+    tree: Tree, tmp_path: pathlib.Path, runs: str, submitted: str, kept: bool
+) -> None:
+    """A submission that lost its jobs is forgotten once others have taken its kernels over."""
+    for run in ("a/s0", "a/s1", "b", "judged"):
+        (tree.root / "candidates" / run).mkdir(parents=True)
+    (tmp_path / "reports").mkdir()
+    say(
+        tmp_path / "reports",
+        "kb-report",
+        "case $1-$4 in shards-*) echo 1 ;; pending-judged) ;; pending-*) echo x ;; esac",
+    )
+    (tmp_path / "candidates").symlink_to(tree.root / "candidates")
+    before = tmp_path / "build/fleet/1"
+    before.mkdir(parents=True)
+    (before / "runs").write_text("\n".join(runs.split()) + "\n")
+    script = f"""
+    root={tmp_path} build={tmp_path}/build preset=p share= shards= ship=folder scratch= exclude=
+    runs=({submitted}) seconds=() slurm=()
+    source {tree.root}/tools/lib/fleet.sh
+    fail() {{ echo "$*" >&2; exit 2; }}
+    say() {{ :; }}
+    sbatch() {{ echo 2; }}
+    for name in lock_build build_run adopt write_place; do eval "kb_$name() {{ :; }}"; done
+    kb_find_live() {{ kb_live=; }}
+    kb_fleet_submit"""
+    done = tree.run(["bash", "-uo", "pipefail", "-c", script])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert before.exists() == kept
+    assert (tmp_path / "build/fleet/2").exists()
+
+
 def test_export_needs_a_configured_build_with_the_lane(tree: Tree) -> None:
     command = [sys.executable, "tools/export-aoti", "nothing"]
     done = tree.run(command)
