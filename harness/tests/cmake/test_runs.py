@@ -180,6 +180,41 @@ def test_text_of_a_run_orders_nothing(tree: Tree) -> None:
         assert text.isascii() and not set("\x1b<") & set(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '{"a": ' + 1200 * "[" + 1200 * "]" + "}",
+            "has 1201 opening brackets, more than 500: keep",
+        ),
+        (1200 * '{"a": ' + "1" + 1200 * "}", "has 1200 opening brackets"),
+        ('{"a": "' + 1_000_000 * "x" + '"}', "has 1000009 bytes, more than 1000000: keep"),
+    ],
+)
+def test_a_run_json_that_is_too_much_stops_its_run_only(
+    tree: Tree, text: str, message: str
+) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", text)
+    refused(tree, "candidates/m/run.json " + message)
+    watched = (tree.root / "build/cpu/build.ninja").read_text()
+    assert f"{tree.root}/candidates/m/run.json" in watched, "a build looks whether it is right now"
+
+
+def test_long_names_stop_their_runs_only(tree: Tree) -> None:
+    """Two that begin alike are two."""
+    names = ["m" * 254 + end for end in "ab"]
+    for name in names:
+        tree.add(f"{name}/{RELU}")
+    tree.add("another/" + RELU)
+    done = tree.configure()
+    assert done.returncode == 0, done.stderr
+    told = [file.read_text() for file in (tree.root / "build/cpu/refused").iterdir()]
+    assert sorted(text.split("'")[1] for text in told) == names
+    built = tree.run(["ninja", "-C", "build/cpu", "-n", "kb_sources"])
+    assert built.returncode == 0, built.stderr
+
+
 @pytest.mark.parametrize("said", ["turn", "Turns", "draws"])
 def test_what_samples_are_is_said_in_one_word(tree: Tree, said: str) -> None:
     tree.add("m/s0/" + RELU)
