@@ -220,6 +220,7 @@ def test_a_command_that_cannot_be_started_ends_it(refinery: Refinery) -> None:
         ((PRESET, "m", "--generator", "x", "--samples", "0"), "--samples must be a number from 1"),
         ((PRESET, "m", "--generator", "x", "--turns", "two"), "--turns must be a number from 1 on"),
         ((PRESET, "m", "--generator", "x", "--rate", "0"), "--rate must be a number of starts"),
+        ((PRESET, "m", "--generator", "x", "--rate", "08"), "--rate must be a number of starts"),
         ((PRESET, "m", "--generator", "x", "--tasks", "level9/.*"), "no task that is built in"),
         ((PRESET, "m", "--generator", "x", "--tasks", "("), "no task that is built in"),
         ((PRESET, "m", "--generator", "x", "--style", "odd"), "--style must be zero-shot,"),
