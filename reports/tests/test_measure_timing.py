@@ -56,6 +56,15 @@ def test_every_pair_is_timed_and_what_is_there_counts(project):
         assert sorted(found) == sorted(names * processes)
 
 
+def test_a_run_may_be_called_like_a_level(project):
+    (project / "build/fake/modules/nextlevel").mkdir()
+    (project / "build/fake/modules/nextlevel/level1.019_relu.so").touch()
+    tool = [project / "tools/measure-timing", "fake", "out.jsonl", "1", "nextlevel"]
+    subprocess.run(tool, check=True, capture_output=True)
+    found = [json.loads(line)["candidate"] for line in lines(project)]
+    assert found == ["nextlevel.level1.019_relu"]
+
+
 def test_ctrl_c_leaves_nothing_behind(project):
     tool = subprocess.Popen(
         [project / "tools/measure-timing", "fake", "out.jsonl", "100000"],
