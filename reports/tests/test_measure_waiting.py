@@ -59,6 +59,16 @@ def test_a_kernel_that_does_not_pass_is_told(project):
     assert read_json(project / "out.jsonl")["status"] == 8
 
 
+def test_a_build_that_fails_says_why(project):
+    said = "seq 50; echo 'x.cu: error: this is why'"
+    (project / "bin/cmake").write_text(f"#!/bin/sh\n{said}\nexit 1\n")
+    done = measure(project, "fake", "out.jsonl", "level1/019_relu")
+    assert done.returncode == 1
+    *first, why, last = done.stderr.splitlines()
+    assert why == "x.cu: error: this is why" and len(first) == 39
+    assert last == "seed.level1.019_relu does not build; its message is above"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
