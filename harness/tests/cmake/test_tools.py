@@ -485,6 +485,19 @@ def test_a_package_with_a_cxx_library_of_its_own_is_not_loaded(
     assert failure_of(exports, "023") is None
 
 
+@pytest.mark.parametrize("torn", [b"", b'{"schema": 1', b"\xff"])
+def test_a_torn_description_is_written_again(
+    tree: Tree, exports: pathlib.Path, torn: bytes
+) -> None:
+    command = [sys.executable, "tools/export-aoti", "p", "--tasks", "023"]
+    assert tree.run(command, CXX="g++").returncode == 0
+    (exports / "aoti/level1.023.fp32.json").write_bytes(torn)
+    done = tree.run(command, CXX="g++")
+    assert done.returncode == 0, done.stderr
+    assert failure_of(exports, "023") is None
+    assert sorted(p.suffix for p in (exports / "aoti").iterdir()) == [".json", ".pt2"]
+
+
 @pytest.mark.parametrize("tool", ["quickstart", "selftest"])
 def test_help_and_wrong_arguments_run_nothing(tree: Tree, tool: str) -> None:
     for option in ("-h", "--help"):
