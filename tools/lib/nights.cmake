@@ -23,9 +23,10 @@ function(kb_check_options)
   endif()
 endfunction()
 
-# Outside of the checkout, so that no cleaning there loses a night.
+# Outside of the checkout, so that no cleaning there loses a night. An empty XDG_STATE_HOME is none, as its specification
+# says.
 macro(kb_choose_history)
-  if(NOT HISTORY AND DEFINED ENV{XDG_STATE_HOME})
+  if(NOT HISTORY AND NOT "$ENV{XDG_STATE_HOME}" STREQUAL "")
     set(HISTORY $ENV{XDG_STATE_HOME}/kernelbench-native/nightly)
   elseif(NOT HISTORY AND DEFINED ENV{HOME})
     set(HISTORY $ENV{HOME}/.local/state/kernelbench-native/nightly)

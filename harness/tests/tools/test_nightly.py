@@ -247,6 +247,13 @@ def test_wrong_options_build_nothing(night: Night, options: tuple[str, ...], mes
     assert not night.build().exists() and not night.nights()
 
 
+def test_an_empty_folder_of_states_is_none(night: Night, tmp_path: pathlib.Path) -> None:
+    environment = {"XDG_STATE_HOME": "", "HOME": str(tmp_path / "home")}
+    done = night.run("-DHISTORY=", "-DKB_TEST_BUILD=false", environment=environment)
+    assert "cpu: cannot be built" in said(done)
+    assert (tmp_path / "home/.local/state/kernelbench-native/nightly").is_dir()
+
+
 def test_two_nights_do_not_meet_in_one_build_folder(night: Night) -> None:
     night.build().mkdir(parents=True)
     with (night.build().parent / "cpu.lock").open("w") as lock:
