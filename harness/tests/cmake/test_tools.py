@@ -485,6 +485,20 @@ def test_a_package_with_a_cxx_library_of_its_own_is_not_loaded(
     assert failure_of(exports, "023") is None
 
 
+def test_slurm_does_not_start_without_ports(tree: Tree, tmp_path: pathlib.Path) -> None:
+    tool = tree.root / "tools/slurm-on-one-machine"
+    here = tmp_path / tool.name
+    here.write_text(tool.read_text().replace("base < 30000", "base < 0"))
+    for program in ("munged", "slurmctld", "slurmd", "sbatch", "sinfo"):
+        say(tmp_path, program, f"touch {tmp_path}/started")
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = tree.run(["bash", str(here), "start", str(tmp_path / "s")], PATH=path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "no 4 free ports in a row" in line
+    assert not (tmp_path / "s").exists() and not (tmp_path / "started").exists()
+
+
 @pytest.mark.parametrize("torn", [b"", b'{"schema": 1', b"\xff"])
 def test_a_torn_description_is_written_again(
     tree: Tree, exports: pathlib.Path, torn: bytes
