@@ -21,7 +21,9 @@ std::vector<std::string> task_names(const fs::path& folder) {
   for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
     if (file.path().extension() != ".so") continue;
     std::string name = file.path().stem();
-    name[name.find('.')] = '/';
+    const size_t dot = name.find('.');
+    if (dot == std::string::npos) continue;  // a stray file: those of tasks are levelN.NNN_slug.so
+    name[dot] = '/';
     names.push_back(name);
   }
   std::sort(names.begin(), names.end());

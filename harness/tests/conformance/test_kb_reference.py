@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 
@@ -67,6 +68,21 @@ def test_runs_a_reference_on_given_tensors(x: pathlib.Path, tmp_path: pathlib.Pa
     dtype, shape, raw = read(out)["output"]
     assert (dtype, shape) == ("F32", [2, 3])
     assert list(array.array("f", raw)) == [0, 2, 0, 4, math.inf, 0]
+
+
+def test_a_stray_library_is_no_task(tmp_path: pathlib.Path) -> None:
+    """The program looks beside itself, so a copy of it has other tasks."""
+    program = tmp_path / "bin/kb_reference"
+    tasks = tmp_path / "lib/tasks"
+    program.parent.mkdir()
+    tasks.mkdir(parents=True)
+    shutil.copy(PROGRAM, program)
+    real = pathlib.Path(PROGRAM).resolve().parent.parent / "lib/tasks"
+    (tasks / "level1.019_relu.so").symlink_to(real / "level1.019_relu.so")
+    (tasks / "stray.so").touch()
+    done = subprocess.run([program, "--list"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [task["name"] for task in json.loads(done.stdout)] == ["level1/019_relu"]
 
 
 def test_lists_every_task_folder() -> None:
