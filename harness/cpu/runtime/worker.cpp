@@ -100,6 +100,7 @@ void Worker::forget_block() {
   open_.fill(0);
   waits_.fill({});
   waiting_groups_ = 0;
+  block_data_.fill(nullptr);
   barrier_ = {};
   ready_head_ = ready_tail_ = 0;
 }
@@ -174,10 +175,9 @@ void Worker::finish_lane() {
       if (group.arrived == (group.mask & live_[warp])) complete(group, warp);
     }
   }
-  if (barrier_.arrived > 0) {
-    block_data_[lane] = nullptr;
-    if (barrier_.arrived == static_cast<unsigned>(running_)) complete_block();
-  }
+  // Also when nobody waits yet: the slot may still point into a frame of an earlier barrier.
+  block_data_[lane] = nullptr;
+  if (barrier_.arrived > 0 && barrier_.arrived == static_cast<unsigned>(running_)) complete_block();
 }
 
 void Worker::yield() {

@@ -1,4 +1,6 @@
 // Barriers, shuffles, votes, reductions and atomics.
+#include <algorithm>
+
 #include "conformance.h"
 
 using conformance::Buffer;
@@ -49,6 +51,30 @@ KB_FEATURE(barrier_with_predicate) {
   count_votes<<<1, 100>>>(out);
   KB_LAUNCHED();
   KB_EXPECT(out.read() == make<int>(100, [](int) { return 3411; }));
+}
+
+// Threads that have exited do not vote: those behind the end, and those that leave in between.
+__global__ void votes_without_exited(const int* x, int* out, int n, int stay) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int all = __syncthreads_count(x[i] > 0);
+  if (int(threadIdx.x) >= stay) return;
+  const int rest = __syncthreads_count(x[i] > 0);
+  out[i] = all * 1000 + rest;
+}
+
+KB_FEATURE(barrier_votes_after_exit) {
+  Buffer<int> x(1000, 1);
+  for (const int stay : {128, 100}) {
+    Buffer<int> out(1000, -1);
+    votes_without_exited<<<8, 128>>>(x, out, 1000, stay);
+    KB_LAUNCHED();
+    KB_EXPECT(out.read() == make<int>(1000, [=](int i) {
+                if (i % 128 >= stay) return -1;
+                const int threads = i < 896 ? 128 : 104;
+                return threads * 1000 + std::min(threads, stay);
+              }));
+  }
 }
 
 template <class T>
