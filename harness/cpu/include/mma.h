@@ -34,12 +34,15 @@ Sum operand(V value) {
   else
     return static_cast<Sum>(value);
 }
+/// CUDA saturates integers only.
 template <class D, class Sum>
-D saturated(Sum value) {
-  using Limits = std::numeric_limits<D>;
-  return static_cast<D>(value < Limits::min()   ? Limits::min()
-                        : value > Limits::max() ? Limits::max()
-                                                : value);
+D rounded(Sum value, bool saturate) {
+  if constexpr (std::is_integral_v<D>) {
+    using Limits = std::numeric_limits<D>;
+    if (saturate && value < Limits::min()) return Limits::min();
+    if (saturate && value > Limits::max()) return Limits::max();
+  }
+  return static_cast<D>(value);
 }
 }  // namespace detail
 
@@ -126,8 +129,7 @@ void mma_sync(fragment<accumulator, M, N, K, D>& d,
             const int at = row * N + column;
             Sum sum = static_cast<Sum>(record(at % 32).addend->x[at / 32]);
             for (int k = 0; k < K; ++k) sum += left[row][k] * right[k][column];
-            record(at % 32).sum.x[at / 32] =
-                record(0).saturate ? detail::saturated<D>(sum) : static_cast<D>(sum);
+            record(at % 32).sum.x[at / 32] = detail::rounded<D>(sum, record(0).saturate);
           }
       },
       &record, "mma_sync()", site);

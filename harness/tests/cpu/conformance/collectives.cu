@@ -167,6 +167,34 @@ KB_FEATURE(wmma_half) {
             }));
 }
 
+__global__ void half_sums(const __half* a, const __half* b, __half* c) {
+  using namespace nvcuda;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, __half> sum;
+  wmma::load_matrix_sync(sum, c, 16, wmma::mem_row_major);
+  wmma::load_matrix_sync(left, a, 16);
+  wmma::load_matrix_sync(right, b, 16);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+
+KB_FEATURE(wmma_half_accumulator) {
+  const auto a = make<float>(256, [](int i) { return i % 7 - 3; });
+  const auto b = make<float>(256, [](int i) { return i % 5 - 2; });
+  Buffer<__half> da(std::vector<__half>(a.begin(), a.end())),
+      db(std::vector<__half>(b.begin(), b.end()));
+  Buffer<__half> c(std::vector<__half>(256, __half(2.0f)));
+  half_sums<<<1, 32>>>(da, db, c);
+  KB_LAUNCHED();
+  const auto sums = c.read();
+  for (int i = 0; i < 256; ++i) {
+    float expected = 2;
+    for (int k = 0; k < 16; ++k) expected += a[i / 16 * 16 + k] * b[i % 16 * 16 + k];
+    KB_EXPECT(float(sums[i]) == expected);
+  }
+}
+
 template <class T, class Sum, int M, int N, int K, class Element>
 __global__ void small_product(const Element* a, const Element* b, Sum* c) {
   using namespace nvcuda;
