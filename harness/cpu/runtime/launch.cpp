@@ -56,6 +56,12 @@ std::uint64_t thread_limit() {
   return wanted > 0 ? wanted : cores;
 }
 
+/// The largest block that a kernel can be launched with.
+int largest_block(const Kernel& kernel) {
+  return kernel.max_threads > 0 ? std::min(kernel.max_threads, limits::threads_per_block)
+                                : limits::threads_per_block;
+}
+
 /// How many blocks of a kernel fit on one multiprocessor.
 int resident_blocks(std::uint64_t threads, std::size_t shared_bytes) {
   if (threads == 0 || threads > limits::threads_per_block) return 0;
@@ -337,8 +343,7 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* function)
   const Kernel* kernel = identify(function);
   if (!kernel) return result(cudaErrorInvalidDeviceFunction);
   *attributes = {};
-  attributes->maxThreadsPerBlock =
-      kernel->max_threads > 0 ? kernel->max_threads : limits::threads_per_block;
+  attributes->maxThreadsPerBlock = largest_block(*kernel);
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion =
       limits::capability_major * 10 + limits::capability_minor;
@@ -347,8 +352,12 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* function)
   return result();
 }
 
-cudaError_t max_active_blocks(int* blocks, int threads, std::size_t shared_bytes) {
-  *blocks = resident_blocks(threads < 0 ? 0 : threads, shared_bytes);
+cudaError_t max_active_blocks(int* blocks, const void* function, int threads,
+                              std::size_t shared_bytes) {
+  const Kernel* kernel = identify(function);
+  if (!kernel) return result(cudaErrorInvalidDeviceFunction);
+  const bool fits = threads > 0 && threads <= largest_block(*kernel);
+  *blocks = fits ? resident_blocks(threads, shared_bytes) : 0;
   return result();
 }
 

@@ -245,7 +245,7 @@ cudaError_t launch_stashed(dim3 grid, dim3 block, size_t dynamic_shared, cudaStr
 cudaError_t launch_with(const cudaLaunchConfig_t& config, Site site);
 cudaError_t set_attribute(const void* function, cudaFuncAttribute attribute, int value);
 cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* function);
-cudaError_t max_active_blocks(int* blocks, int threads, size_t shared_bytes);
+cudaError_t max_active_blocks(int* blocks, const void* function, int threads, size_t shared_bytes);
 cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, size_t offset,
                         const void* other, size_t bytes, bool to_symbol, cudaMemcpyKind kind,
                         cudaStream_t stream);
@@ -440,25 +440,29 @@ template <class Kernel>
 cudaError_t cudaFuncSetCacheConfig(Kernel*, cudaFuncCache) {
   return kb::cpu::result();
 }
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int threads,
+template <class F>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F* kernel, int threads,
                                                           size_t dynamic_shared) {
-  return kb::cpu::max_active_blocks(blocks, threads, dynamic_shared);
+  return kb::cpu::max_active_blocks(blocks, kb::cpu::untyped<const void*>(kernel), threads,
+                                    dynamic_shared);
 }
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel*,
+template <class F>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F* kernel,
                                                                    int threads,
                                                                    size_t dynamic_shared,
                                                                    unsigned) {
-  return kb::cpu::max_active_blocks(blocks, threads, dynamic_shared);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, dynamic_shared);
 }
-template <class Kernel, class BytesOfBlock>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Kernel*,
+template <class F, class BytesOfBlock>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, F* kernel,
                                                            BytesOfBlock dynamic_shared,
                                                            int limit = 0) {
-  *block = limit > 0 && limit < 1024 ? limit : 1024;
+  cudaFuncAttributes attributes;
+  if (cudaError_t error = cudaFuncGetAttributes(&attributes, kernel)) return error;
+  const int most = attributes.maxThreadsPerBlock;
+  *block = limit > 0 && limit < most ? limit : most;
   int resident = 0, multiprocessors = 0;
-  kb::cpu::max_active_blocks(&resident, *block, dynamic_shared(*block));
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, *block, dynamic_shared(*block));
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
   return *grid = resident * multiprocessors, kb::cpu::result();
 }

@@ -49,6 +49,26 @@ KB_FEATURE(occupancy_and_attributes) {
   KB_EXPECT(attributes.maxThreadsPerBlock == 1024);
 }
 
+__global__ void __launch_bounds__(256) bounded(float* x) { x[threadIdx.x] = 1; }
+
+KB_FEATURE(occupancy_with_launch_bounds) {
+  int blocks = 0, grid = 0, block = 0;
+  KB_CUDA(cudaOccupancyMaxPotentialBlockSize(&grid, &block, bounded, 0, 0));
+  KB_EXPECT(grid >= 1 && block >= 32 && block <= 256);
+  Buffer<float> x(1024, 0);
+  bounded<<<1, block>>>(x);
+  KB_LAUNCHED();
+  KB_EXPECT(x.read()[block - 1] == 1);
+  KB_CUDA(cudaOccupancyMaxPotentialBlockSize(&grid, &block, bounded, 0, 512));
+  KB_EXPECT(grid >= 1 && block <= 256);
+  KB_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 256, 0));
+  KB_EXPECT(blocks >= 1 && blocks <= 8);
+  blocks = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 512, 0);
+  KB_EXPECT(blocks == 0);
+  cudaGetLastError();
+}
+
 KB_FEATURE(error_names) {
   KB_EXPECT(!std::strcmp(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress"));
   KB_EXPECT(!std::strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
