@@ -16,7 +16,8 @@ namespace kb::cpu {
 
 __thread Worker* active_worker = nullptr;
 
-Worker::Worker() : stacks_(map_stacks(max_block)) {
+// One more than threads: where each lane has a fiber, they move on by one from block to block.
+Worker::Worker() : stacks_(map_stacks(max_block + 1)) {
   hub_.worker = this;
   hub_.sanitizer.adopt_current();
 }

@@ -18,6 +18,14 @@ KB_FEATURE(launch_plain) {
   KB_EXPECT(out.read() == make<int>(1000, [](int i) { return i; }));
 }
 
+// In two blocks each thread's fiber changes under ThreadSanitizer.
+KB_FEATURE(launch_largest_block) {
+  Buffer<int> out(2048, -1);
+  write_index<<<2, 1024>>>(out, 2048);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(2048, [](int i) { return i; }));
+}
+
 __global__ void write_coordinates(int* out) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
             z = blockIdx.z * blockDim.z + threadIdx.z;
