@@ -139,10 +139,12 @@ class Lexer {
     }
   }
 
+  // One without a partner, as the apostrophe in prose, goes to the end of its line.
   void quoted(char quote) {
-    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_)
-      if (text_[at_] == '\\') ++at_;
     ++at_;
+    while (at_ < text_.size() && peek() != quote && peek() != '\n') at_ += peek() == '\\' ? 2 : 1;
+    if (peek() == quote) ++at_;
+    at_ = std::min(at_, text_.size());
   }
 
   void raw_string() {

@@ -72,6 +72,18 @@ TEST_F(Compiler, ErrorsNameTheSourceLine) {
   EXPECT_NE(outcome.output.find("k.cu:3:"), std::string::npos) << outcome.output;
 }
 
+TEST_F(Compiler, LeavesQuotesWithoutPartnersToTheCompiler) {
+  const std::string kernel = "__global__ void k(int* x) { x[0] = 1; }\n";
+  for (const std::string& prose :
+       {"Here's the kernel:\n" + kernel, "Say \"k:\n" + kernel, kernel + "That's all",
+        kernel + "const char* text = \"\\", kernel + "auto x = R\"("}) {
+    const Outcome outcome = compile(prose);
+    EXPECT_EQ(outcome.exit_code, 1) << prose << outcome.output;
+    EXPECT_NE(outcome.output.find("k.cu:"), std::string::npos) << outcome.output;
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/k.o.ii"));
+  }
+}
+
 TEST_F(Compiler, PassesOtherCommandsThrough) {
   const Outcome outcome =
       run_command(environment("KB_CU2CPP") + " " + environment("KB_CXX") + " --version");
