@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -281,9 +282,16 @@ class Compilation {
     launch.compiles = true;
     const Outcome outcome =
         run_supervised(launch, signals_, [&](std::string_view bytes) { lines.append(bytes); });
+    remove_preprocessed();
     if (outcome.interrupted_by != 0) end_interrupted(outcome.interrupted_by);
     lines.finish();
     return outcome;
+  }
+
+  // cu2cpp does so itself unless it is killed. The file may be as large as the settings allow.
+  void remove_preprocessed() const {
+    if (!command_.uses_cu2cpp() || std::getenv("KB_CPU_KEEP")) return;
+    unlink((command_.object + ".ii").c_str());
   }
 
   // Whatever a compiler starts may print lines like those of ptxas.

@@ -105,6 +105,24 @@ TEST_F(CompileLimits, HugeZeroArrayCostsNothing) {
   EXPECT_LT(record()["object_bytes"], 1 << 20);
 }
 
+TEST_F(CompileLimits, WhatCu2cppLeavesWhenItIsStoppedIsRemoved) {
+  write("src/candidate.cu", good_candidate);
+  const std::string cu2cpp =
+      write_script("cu2cpp", "echo text > obj/candidate.o.ii\nexec sleep 1000\n");
+  const Words command =
+      kb_cc({cu2cpp, KB_TEST_CXX, "-c", "src/candidate.cu", "-o", "obj/candidate.o"});
+  // A busy machine may not even get to the script's first line within a short limit.
+  for (const char* limit : {"1", "5", "60"}) {
+    run(command, {{"KB_COMPILE_TIMEOUT", limit}, {"KB_CPU_KEEP", "1"}});
+    EXPECT_EQ(record()["status"], "timeout");
+    if (exists("obj/candidate.o.ii")) break;
+  }
+  EXPECT_TRUE(exists("obj/candidate.o.ii"));
+  run(command, {{"KB_COMPILE_TIMEOUT", "1"}});
+  EXPECT_EQ(record()["status"], "timeout");
+  EXPECT_FALSE(exists("obj/candidate.o.ii"));
+}
+
 TEST_F(CompileLimits, LimitsMayStandBesideTheStub) {
   std::filesystem::copy_file(KB_TEST_STUB, path("stub.o"));
   write("kb_cc.conf", "# limits of this tree\nKB_COMPILE_TIMEOUT=0.5\nKB_STRICT=1\n");
@@ -132,7 +150,8 @@ TEST_F(CompileLimits, LimitThatIsNoNumberIsAnError) {
 }
 
 // A compiler that starts a grandchild, tells us its pid through a pipe and never ends.
-constexpr const char* hanging_compiler = R"(sleep 100000 &
+constexpr const char* hanging_compiler = R"(echo text > obj/candidate.o.ii
+sleep 100000 &
 echo $! > obj/grandchild
 mv obj/grandchild obj/grandchild.pid
 echo ready > obj/ready
@@ -144,12 +163,12 @@ class CompileOrphans : public Workspace {
   // Starts kb_cc on the hanging compiler; returns when the grandchild runs.
   pid_t start() {
     write("src/candidate.cu", good_candidate);
-    const std::string compiler = write_script("hanging", hanging_compiler);
+    const std::string compiler = write_script("cu2cpp", hanging_compiler);
     const std::string ready = path("obj/ready");
     EXPECT_EQ(mkfifo(ready.c_str(), 0600), 0);
-    const pid_t process =
-        start_program(kb_cc({compiler, "-c", "src/candidate.cu", "-o", "obj/candidate.o"}),
-                      environment_, root_, path("output.txt"));
+    const pid_t process = start_program(
+        kb_cc({compiler, KB_TEST_CXX, "-c", "src/candidate.cu", "-o", "obj/candidate.o"}),
+        environment_, root_, path("output.txt"));
     const int fd = open(ready.c_str(), O_RDONLY);  // blocks until the script has it open
     char byte;
     EXPECT_EQ(::read(fd, &byte, 1), 1);
@@ -185,6 +204,7 @@ TEST_F(CompileOrphans, InterruptEndsTheWholeTree) {
     EXPECT_EQ(wait_for(process).signal, signal);
     EXPECT_TRUE(grandchild_is_gone());
     EXPECT_FALSE(exists("obj/candidate.o"));
+    EXPECT_FALSE(exists("obj/candidate.o.ii"));
     EXPECT_FALSE(exists("obj/candidate.o.build.json"));
     EXPECT_EQ(temporary_folders(), 0u);
     std::filesystem::remove(path("obj/ready"));
