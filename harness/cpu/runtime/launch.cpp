@@ -62,6 +62,12 @@ int largest_block(const Kernel& kernel) {
                                 : limits::threads_per_block;
 }
 
+/// Without static shared memory, whose size shows only when the kernel runs. 48 KB need no
+/// permission; asking for less does not take them away.
+int dynamic_shared_limit(const Kernel& kernel) {
+  return std::max(kernel.dynamic_shared_asked, limits::shared_per_block);
+}
+
 /// How many blocks of a kernel fit on one multiprocessor.
 int resident_blocks(std::uint64_t threads, std::size_t shared_bytes) {
   if (threads == 0 || threads > limits::threads_per_block) return 0;
@@ -204,11 +210,11 @@ Objection check(const Kernel& kernel, const Configuration& c) {
   if (kernel.max_threads > 0 && c.threads() > static_cast<unsigned>(kernel.max_threads))
     return {cudaErrorLaunchOutOfResources,
             block + " exceeds __launch_bounds__(" + std::to_string(kernel.max_threads) + ")"};
-  if (c.dynamic_shared > static_cast<std::size_t>(kernel.dynamic_shared_limit))
+  if (c.dynamic_shared > static_cast<std::size_t>(dynamic_shared_limit(kernel)))
     return {cudaErrorInvalidValue,
             std::to_string(c.dynamic_shared) +
                 " bytes of dynamic shared memory exceed the kernel's limit of " +
-                std::to_string(kernel.dynamic_shared_limit) +
+                std::to_string(dynamic_shared_limit(kernel)) +
                 (c.dynamic_shared <= limits::shared_per_block_optin
                      ? " (cudaFuncAttributeMaxDynamicSharedMemorySize raises it)"
                      : "")};
@@ -333,8 +339,7 @@ cudaError_t set_attribute(const void* function, cudaFuncAttribute attribute, int
   if (!kernel) return result(cudaErrorInvalidDeviceFunction);
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || value > limits::shared_per_block_optin) return result(cudaErrorInvalidValue);
-    // 48 KB need no permission; asking for less does not take them away.
-    kernel->dynamic_shared_limit = std::max(value, limits::shared_per_block);
+    kernel->dynamic_shared_asked = value;
   }
   return result();
 }
@@ -347,7 +352,7 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* function)
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion =
       limits::capability_major * 10 + limits::capability_minor;
-  attributes->maxDynamicSharedSizeBytes = kernel->dynamic_shared_limit;
+  attributes->maxDynamicSharedSizeBytes = dynamic_shared_limit(*kernel);
   attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
   return result();
 }

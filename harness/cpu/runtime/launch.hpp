@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "device_limits.hpp"
 #include "grid_barrier.hpp"
 
 namespace kb::cpu {
@@ -39,6 +40,12 @@ struct Configuration {
 struct Launch : Configuration {
   Launch(const Configuration& configuration, std::shared_ptr<Closure> closure)
       : Configuration(configuration), closure(std::move(closure)), grid_barrier(blocks()) {}
+
+  /// Bytes of static and dynamic shared memory that a block may have together.
+  std::size_t shared_limit() const {
+    const bool asked = dynamic_shared <= std::size_t(closure->kernel.dynamic_shared_asked);
+    return asked ? limits::shared_per_block_optin : limits::shared_per_block;
+  }
 
   std::shared_ptr<Closure> closure;
   GridBarrier grid_barrier;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "device_limits.hpp"
 #include "diagnostics.hpp"
 #include "sanitizer.hpp"
 #include "worker.hpp"
@@ -48,7 +49,8 @@ void SharedMemory::open_until(const char* end) {
 }
 
 // What the launch asks for stays open, since closing takes longer than a small block.
-void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
+void SharedMemory::begin_launch(std::size_t dynamic_bytes, std::size_t limit) {
+  limit_ = limit;
   const char* const asked = arena_ + red_zone + dynamic_alignment + dynamic_bytes + red_zone;
   if (opened_ > asked) open_until(asked);
 }
@@ -87,6 +89,21 @@ std::string SharedMemory::describe(const void* address) const {
          " bytes past the end of what the block has";
 }
 
+void SharedMemory::check_sizes(const SharedVariable& last) const {
+  if (static_bytes_ <= static_limit && static_bytes_ + dynamic_bytes_ <= limit_) return;
+  const std::string sizes = "the static shared memory, " + std::to_string(static_bytes_) +
+                            " bytes up to variable " + last.name + " (" +
+                            kb::cpu::place(last.site) + "), ";
+  if (static_bytes_ > static_limit)
+    fault(cudaErrorInvalidKernelImage, sizes + "exceeds 49152 bytes; nvcc rejects this");
+  fault(cudaErrorInvalidValue, sizes + "and the dynamic one, " + std::to_string(dynamic_bytes_) +
+                                   " bytes, exceed together " + std::to_string(limit_) +
+                                   " bytes; a GPU refuses the launch" +
+                                   (limit_ == limits::shared_per_block
+                                        ? " (cudaFuncAttributeMaxDynamicSharedMemorySize raises it)"
+                                        : ""));
+}
+
 void* SharedMemory::address(SharedVariable& variable) {
   int id = __atomic_load_n(&variable.id, __ATOMIC_RELAXED);
   if (id == 0) {
@@ -99,11 +116,7 @@ void* SharedMemory::address(SharedVariable& variable) {
   Slot& slot = slots_[id];
   if (slot.block != block_) {
     static_bytes_ += variable.bytes;
-    if (static_bytes_ > static_limit)
-      fault(cudaErrorInvalidKernelImage,
-            "the static shared memory, " + std::to_string(static_bytes_) +
-                " bytes up to variable " + variable.name + " (" + kb::cpu::place(variable.site) +
-                "), exceeds 49152 bytes; nvcc rejects this");
+    check_sizes(variable);
     slot.address = place(variable.bytes, std::max<std::size_t>(variable.alignment, 128));
     slot.block = block_;
     placed_.push_back({&variable, slot.address + variable.bytes});

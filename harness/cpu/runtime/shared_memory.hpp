@@ -18,8 +18,9 @@ class SharedMemory {
   SharedMemory();
   SharedMemory(const SharedMemory&) = delete;  // the arena is one mapping for the process's life
 
-  /// Closes what earlier launches needed and this one does not ask for.
-  void begin_launch(std::size_t dynamic_bytes);
+  /// Closes what earlier launches needed and this one does not ask for. `limit` holds for static
+  /// and dynamic bytes together.
+  void begin_launch(std::size_t dynamic_bytes, std::size_t limit);
   void begin_block(std::size_t dynamic_bytes);
   /// Looks at the red zones; faults the launch when one was written to.
   void end_block();
@@ -43,6 +44,8 @@ class SharedMemory {
     const SharedVariable* variable;
     char* end;
   };
+  /// Faults when the variables up to `last` do not fit.
+  void check_sizes(const SharedVariable& last) const;
   char* place(std::size_t bytes, std::size_t alignment);
   void open_until(const char* end);  ///< pages up to there, and no others
 
@@ -53,6 +56,7 @@ class SharedMemory {
   char* dynamic_ = nullptr;
   std::size_t dynamic_bytes_ = 0;
   std::size_t static_bytes_ = 0;
+  std::size_t limit_ = 0;
   std::uint64_t block_ = 0;
   std::vector<Slot> slots_;
   std::vector<Placed> placed_;

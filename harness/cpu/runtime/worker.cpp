@@ -35,7 +35,7 @@ void Worker::run(Launch& launch) {
   kb_cpu_blockDim = launch.block;
   kb_cpu_gridDim = launch.grid;
   active_worker = this;
-  shared_.begin_launch(launch.dynamic_shared);
+  shared_.begin_launch(launch.dynamic_shared, launch.shared_limit());
   order_release(this);  // what the host did happens before all threads of the launch
   const std::uint64_t blocks = launch.blocks();
   while (launch.error.load(std::memory_order_relaxed) == cudaSuccess) {

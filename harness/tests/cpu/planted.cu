@@ -51,6 +51,14 @@ __global__ void far_behind_dynamic(float* x) {
   x[threadIdx.x] = second[threadIdx.x];
 }
 
+__global__ void static_and_dynamic(float* x) {
+  __shared__ float fixed[80 * n];
+  extern __shared__ float tile[];
+  fixed[threadIdx.x] = tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  x[threadIdx.x] = fixed[threadIdx.x] + 0 * tile[n - 1 - threadIdx.x];
+}
+
 __global__ void missing_barrier(float* x) {
   __shared__ float tile[n];
   tile[threadIdx.x] = threadIdx.x;
@@ -247,6 +255,12 @@ void run(const char* name) {
     far_behind_dynamic<<<1, n, 65 * n * sizeof(float)>>>(buffer);
     cudaDeviceSynchronize();
     far_behind_dynamic<<<1, n, n * sizeof(float)>>>(buffer);
+  }
+  if (is("static_and_dynamic")) static_and_dynamic<<<1, n, 80 * n * sizeof(float)>>>(buffer);
+  if (is("static_and_dynamic_asked")) {
+    const int bytes = 80 * n * sizeof(float);
+    cudaFuncSetAttribute(static_and_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    static_and_dynamic<<<1, n, bytes>>>(buffer);
   }
   if (is("missing_barrier")) missing_barrier<<<1, n>>>(buffer);
   if (is("missing_second_barrier")) missing_second_barrier<<<1, n>>>(buffer);

@@ -42,6 +42,11 @@ const Bug bugs[] = {
      "kernel far_behind_dynamic .*write of shared memory [0-9]+ bytes past the "
      "end.*planted.cu:[0-9]+",
      "kernel far_behind_dynamic .*planted.cu:[0-9]+", "", ""},
+    {"static_and_dynamic",
+     "cudaErrorInvalidValue in kernel static_and_dynamic .*40960 bytes up to variable fixed "
+     "\\(planted.cu:[0-9]+\\), and the dynamic one, 40960 bytes, exceed together 49152",
+     "cudaErrorInvalidValue in kernel static_and_dynamic",
+     "cudaErrorInvalidValue in kernel static_and_dynamic", "error cudaErrorInvalidValue"},
     {"missing_barrier", "", "", race, wrong},
     {"missing_second_barrier", "", "", race, wrong},
     {"in_place_scan", "", "", race, wrong},
@@ -124,7 +129,8 @@ INSTANTIATE_TEST_SUITE_P(Bugs, Planted, testing::ValuesIn(bugs),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Planted, CorrectKernelsAreSilent) {
-  for (const char* name : {"none", "large_arrays", "synchronised_sums"}) {
+  for (const char* name :
+       {"none", "large_arrays", "synchronised_sums", "static_and_dynamic_asked"}) {
     for (const char* schedule : {"forward", "reverse"}) {
       const auto outcome = run_command("KB_CPU_SCHEDULE=" + std::string(schedule) + " " +
                                        environment("KB_PLANTED") + " " + name);

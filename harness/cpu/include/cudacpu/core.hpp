@@ -60,9 +60,9 @@ struct Kernel {
   void (*run)(const void* closure);  ///< runs one CUDA thread on a copy of the closure
   void (*destroy)(void* closure);
   std::size_t closure_bytes;
-  int dynamic_shared_limit;  ///< bytes; cudaFuncSetAttribute raises it
-  int max_threads;           ///< of __launch_bounds__; 0 without
-  bool blocks_wait = false;  ///< its blocks have been seen to wait for each other
+  int max_threads;               ///< of __launch_bounds__; 0 without
+  int dynamic_shared_asked = 0;  ///< bytes that cudaFuncSetAttribute has asked for
+  bool blocks_wait = false;      ///< its blocks have been seen to wait for each other
 };
 
 /// Storage for the closure of a kernel that is about to be launched; null while a kernel is only
@@ -86,7 +86,6 @@ void kernel(const char* name, const char* file, int line, LaunchBounds bounds, B
                      },
                      [](void* closure) { static_cast<Body*>(closure)->~Body(); },
                      sizeof(Body),
-                     48 * 1024,
                      bounds.max_threads};
   if (void* storage = stash(self)) new (storage) Body(std::move(body));
 }

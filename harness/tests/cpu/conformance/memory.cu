@@ -75,6 +75,28 @@ KB_FEATURE(shared_dynamic_opt_in) {
   KB_EXPECT(out.read() == make<int>(2, [](int) { return 96 * 1024 / 4 - 1; }));
 }
 
+__global__ void static_and_dynamic(int* out) {
+  __shared__ int fixed[10 * 1024];
+  extern __shared__ int data[];
+  fixed[threadIdx.x] = threadIdx.x;
+  data[threadIdx.x] = 100;
+  __syncthreads();
+  out[threadIdx.x] = fixed[63 - threadIdx.x] + data[63 - threadIdx.x];
+}
+
+// Together more than the 48 KB that need no permission.
+KB_FEATURE(shared_static_and_dynamic) {
+  Buffer<int> out(64, 0);
+  const int bytes = 40 * 1024;
+  static_and_dynamic<<<1, 64, 8 * 1024>>>(out);
+  KB_LAUNCHED();
+  KB_CUDA(
+      cudaFuncSetAttribute(static_and_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  static_and_dynamic<<<1, 64, bytes>>>(out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<int>(64, [](int i) { return 163 - i; }));
+}
+
 __shared__ int block_scratch[64];
 __device__ int neighbour(int i) { return block_scratch[(i + 1) % 64]; }
 __global__ void shared_at_namespace_scope(int* out) {
