@@ -87,7 +87,21 @@ struct Brain16 {
   X(__hfma, __hfma2, fmaf(a, b, c))                      \
   X(__hfma_sat, __hfma2_sat, __saturatef(fmaf(a, b, c))) \
   X(__hfma_relu, __hfma2_relu, fmaxf(fmaf(a, b, c), 0))
-#define KB_NARROW_COMPARE(X) X(eq, ==) X(ne, !=) X(lt, <) X(le, <=) X(gt, >) X(ge, >=)
+// The ordered comparisons are false for NaN, the unordered ones, with a u, are true.
+#define KB_NARROW_COMPARE(X) \
+  X(eq, a == b)              \
+  X(ne, a<b || a> b)         \
+  X(lt, a < b)               \
+  X(le, a <= b)              \
+  X(gt, a > b)               \
+  X(ge, a >= b)              \
+  X(equ, !(a < b || a > b))  \
+  X(neu, a != b)             \
+  X(ltu, !(a >= b))          \
+  X(leu, !(a > b))           \
+  X(gtu, !(a <= b))          \
+  X(geu, !(a < b))
+#define KB_NARROW_OPERATORS(X) X(==, eq) X(!=, neu) X(<, lt) X(<=, le) X(>, gt) X(>=, ge)
 #define KB_NARROW_ASSIGN(T, one)                                       \
   friend T operator+(T a) { return a; }                                \
   friend T& operator++(T& a) { return a = a + one; }                   \
@@ -114,9 +128,13 @@ struct Brain16 {
     const float a = x, b = y, c = z;                 \
     return Narrow(expression);                       \
   }
-#define KB_COMPARE(name, operation)                                                 \
-  friend bool __h##name(Narrow a, Narrow b) { return float(a) operation float(b); } \
-  friend bool operator operation(Narrow a, Narrow b) { return float(a) operation float(b); }
+#define KB_COMPARE(name, expression)          \
+  friend bool __h##name(Narrow x, Narrow y) { \
+    const float a = x, b = y;                 \
+    return expression;                        \
+  }
+#define KB_OPERATOR(operation, name) \
+  friend bool operator operation(Narrow a, Narrow b) { return __h##name(a, b); }
 
 /// A scalar. The functions are friends so that both formats share one definition and arguments
 /// still convert as in CUDA.
@@ -140,6 +158,7 @@ struct Narrow {
   KB_NARROW_BINARY(KB_BINARY)
   KB_NARROW_FMA(KB_FMA)
   KB_NARROW_COMPARE(KB_COMPARE)
+  KB_NARROW_OPERATORS(KB_OPERATOR)
   KB_NARROW_ASSIGN(Narrow, Narrow(1))
   friend bool __hisnan(Narrow x) { return float(x) != float(x); }
   friend int __hisinf(Narrow x) { return isinf(float(x)) ? (float(x) > 0 ? 1 : -1) : 0; }
@@ -148,6 +167,7 @@ struct Narrow {
 #undef KB_BINARY
 #undef KB_FMA
 #undef KB_COMPARE
+#undef KB_OPERATOR
 
 #define KB_UNARY(name, name2, expression) \
   friend Narrow2 name2(Narrow2 a) { return {name(a.x), name(a.y)}; }
@@ -157,11 +177,16 @@ struct Narrow {
   friend Narrow2 name2(Narrow2 a, Narrow2 b, Narrow2 c) { \
     return {name(a.x, b.x, c.x), name(a.y, b.y, c.y)};    \
   }
-#define KB_COMPARE(name, operation)                                \
-  friend Narrow2 __h##name##2(Narrow2 a, Narrow2 b) {              \
-    return {Scalar(a.x operation b.x), Scalar(a.y operation b.y)}; \
-  }                                                                \
-  friend bool __hb##name##2(Narrow2 a, Narrow2 b) { return a.x operation b.x && a.y operation b.y; }
+#define KB_COMPARE(name, expression)                                   \
+  friend Narrow2 __h##name##2(Narrow2 a, Narrow2 b) {                  \
+    return {Scalar(__h##name(a.x, b.x)), Scalar(__h##name(a.y, b.y))}; \
+  }                                                                    \
+  friend bool __hb##name##2(Narrow2 a, Narrow2 b) {                    \
+    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                 \
+  }
+// True if it holds for both halves, so != is not the opposite of ==.
+#define KB_OPERATOR(operation, name) \
+  friend bool operator operation(Narrow2 a, Narrow2 b) { return __hb##name##2(a, b); }
 
 /// Two of them in 32 bits.
 template <class Format>
@@ -176,9 +201,8 @@ struct alignas(4) Narrow2 {
   KB_NARROW_BINARY(KB_BINARY)
   KB_NARROW_FMA(KB_FMA)
   KB_NARROW_COMPARE(KB_COMPARE)
+  KB_NARROW_OPERATORS(KB_OPERATOR)
   KB_NARROW_ASSIGN(Narrow2, Narrow2(1, 1))
-  friend bool operator==(Narrow2 a, Narrow2 b) { return a.x == b.x && a.y == b.y; }
-  friend bool operator!=(Narrow2 a, Narrow2 b) { return !(a == b); }
   friend float __low2float(Narrow2 v) { return v.x; }
   friend float __high2float(Narrow2 v) { return v.y; }
 };
@@ -186,6 +210,7 @@ struct alignas(4) Narrow2 {
 #undef KB_BINARY
 #undef KB_FMA
 #undef KB_COMPARE
+#undef KB_OPERATOR
 
 }  // namespace kb::cpu
 KB_DEVICE_CODE_END

@@ -357,6 +357,28 @@ KB_FEATURE(half_increments) {
   KB_EXPECT((out.read() == std::vector<float>{2.5f, 2.5f, 3.5f, 2.5f, 32, 3}));
 }
 
+template <class T, class T2>
+__global__ void comparisons_with_nan(float nan, int* out) {
+  const T x(nan), one(1.0f), two(2.0f);
+  out[0] = __hne(x, x), out[1] = __hne(x, one), out[2] = __hne(one, two), out[3] = x != x;
+  out[4] = __hneu(x, one), out[5] = __hequ(x, one), out[6] = __hltu(x, one), out[7] = __hlt(x, one);
+  const T2 with_nan(x, one), ones(one, one), mixed(one, two), twos(two, two);
+  const T2 differ = __hne2(with_nan, twos);
+  out[8] = float(differ.x), out[9] = float(differ.y);
+  out[10] = __hbne2(with_nan, twos), out[11] = __hbneu2(with_nan, twos), out[12] = with_nan != twos;
+  out[13] = mixed != ones, out[14] = mixed == ones, out[15] = mixed == mixed;
+}
+
+KB_FEATURE(half_comparisons) {
+  const std::vector<int> expected{0, 0, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1};
+  Buffer<int> half(16, -1), bfloat(16, -1);
+  comparisons_with_nan<__half, __half2><<<1, 1>>>(NAN, half);
+  comparisons_with_nan<__nv_bfloat16, __nv_bfloat162><<<1, 1>>>(NAN, bfloat);
+  KB_LAUNCHED();
+  KB_EXPECT(half.read() == expected);
+  KB_EXPECT(bfloat.read() == expected);
+}
+
 __global__ void half_atomics(__half* h, __half2* h2, __nv_bfloat16* b) {
   atomicAdd(h, __float2half(0.5f));
   atomicAdd(h2, __floats2half2_rn(1.0f, 2.0f));
