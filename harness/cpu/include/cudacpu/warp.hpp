@@ -204,16 +204,28 @@ inline int __all_sync(unsigned mask, int predicate, KB_AT) {
 inline int __any_sync(unsigned mask, int predicate, KB_AT) {
   return kb::cpu::ballot(mask, predicate != 0, "__any_sync()", site) != 0;
 }
+namespace kb::cpu {
+/// What a match compares: of floating-point numbers the bits, so a NaN matches itself.
+template <class T>
+auto match_key(T value) {
+  if constexpr (std::is_same_v<T, float>)
+    return bits<unsigned>(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return bits<unsigned long long>(value);
+  else
+    return value;
+}
+}  // namespace kb::cpu
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, KB_AT) {
-  return kb::cpu::warp_agree<kb::cpu::Matches>(mask, value, kb::cpu::Match(), "__match_any_sync()",
-                                               site)
+  return kb::cpu::warp_agree<kb::cpu::Matches>(mask, kb::cpu::match_key(value), kb::cpu::Match(),
+                                               "__match_any_sync()", site)
       .lanes[kb::cpu::lane_id()];
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* all_equal, KB_AT) {
-  const unsigned same =
-      kb::cpu::warp_agree<unsigned>(mask, value, kb::cpu::MatchAll(), "__match_all_sync()", site);
+  const unsigned same = kb::cpu::warp_agree<unsigned>(
+      mask, kb::cpu::match_key(value), kb::cpu::MatchAll(), "__match_all_sync()", site);
   *all_equal = same != 0;
   return same;
 }

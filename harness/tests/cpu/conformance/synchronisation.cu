@@ -193,6 +193,28 @@ KB_FEATURE(votes_and_match) {
             }));
 }
 
+__global__ void match_floats(const float* x, unsigned* out) {
+  const unsigned lane = threadIdx.x;
+  out[lane] = __match_any_sync(~0u, x[lane]);
+  out[32 + lane] = __match_any_sync(~0u, double(x[lane]));
+  int same = 0;
+  out[64 + lane] = __match_all_sync(~0u, x[0], &same);
+  out[96 + lane] = __match_all_sync(~0u, x[16 + lane / 2], &same);
+}
+
+// By their bits: a NaN matches itself, 0 and -0 differ.
+KB_FEATURE(match_floating_point) {
+  Buffer<float> x(make<float>(32, [](int i) { return i < 16 ? NAN : i < 24 ? 0.0f : -0.0f; }));
+  Buffer<unsigned> out(128, 1);
+  match_floats<<<1, 32>>>(x, out);
+  KB_LAUNCHED();
+  KB_EXPECT(out.read() == make<unsigned>(128, [](int i) {
+              const int lane = i % 32;
+              if (i >= 64) return i < 96 ? ~0u : 0u;
+              return lane < 16 ? 0xffffu : lane < 24 ? 0xff0000u : 0xff000000u;
+            }));
+}
+
 __global__ void warp_reduces(unsigned* out) {
   const unsigned lane = threadIdx.x;
   const unsigned results[7] = {__reduce_add_sync(~0u, lane),
