@@ -81,11 +81,11 @@ inline double erfcx(double x) {
   return 0.56418958354775628695 / x * (1 - s / 2 * (1 - 1.5 * s));
 }
 inline double erfinv(double y) {
-  if (y <= -1 || y >= 1) return y == 1 ? HUGE_VAL : y == -1 ? -HUGE_VAL : NAN;
+  if (!(y > -1 && y < 1)) return y == 1 ? HUGE_VAL : y == -1 ? -HUGE_VAL : NAN;
   return kb::cpu::invert([](double x) { return erf(x); }, y, -6, 6);
 }
 inline double erfcinv(double y) {
-  if (y <= 0 || y >= 2) return y == 0 ? HUGE_VAL : y == 2 ? -HUGE_VAL : NAN;
+  if (!(y > 0 && y < 2)) return y == 0 ? HUGE_VAL : y == 2 ? -HUGE_VAL : NAN;
   return kb::cpu::invert([](double x) { return -erfc(x); }, -y, -6, 28);
 }
 inline double normcdfinv(double y) { return -1.41421356237309504880 * erfcinv(2 * y); }

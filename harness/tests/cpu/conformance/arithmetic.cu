@@ -100,6 +100,25 @@ KB_FEATURE(math_double_precision) {
   }
 }
 
+__global__ void inverses(const double* x, double* y) {
+  const double v = x[threadIdx.x];
+  double* out = y + 6 * threadIdx.x;
+  out[0] = erfinv(v), out[1] = erfcinv(v), out[2] = normcdfinv(v);
+  out[3] = erfinvf(float(v)), out[4] = erfcinvf(float(v)), out[5] = normcdfinvf(float(v));
+}
+
+KB_FEATURE(math_inverses_at_the_edges) {
+  const std::vector<double> x{NAN, -1.5, 0, 1, 2, 2.5};
+  const double expected[6][3] = {{NAN, NAN, NAN},          {NAN, NAN, NAN},
+                                 {0, HUGE_VAL, -HUGE_VAL}, {HUGE_VAL, 0, HUGE_VAL},
+                                 {NAN, -HUGE_VAL, NAN},    {NAN, NAN, NAN}};
+  Buffer<double> in(x), out(36, 5);
+  inverses<<<1, 6>>>(in, out);
+  KB_LAUNCHED();
+  const auto y = out.read();
+  for (int i = 0; i < 36; ++i) KB_EXPECT(near(y[i], expected[i / 6][i % 3]));
+}
+
 __global__ void norms_and_bessel(const float* x, const double* y, double* out) {
   out[0] = normf(5, x);
   out[1] = rnormf(5, x);
