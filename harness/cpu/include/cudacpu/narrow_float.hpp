@@ -1,4 +1,5 @@
-// The 16-bit floating-point types: every operation is done in float and rounded once.
+// The 16-bit floating-point types: every operation is done in float and rounded once more, every
+// conversion rounds once.
 #pragma once
 #pragma GCC system_header
 
@@ -44,6 +45,21 @@ struct Brain16 {
   }
   static float widen(unsigned short raw) { return bits<float>(static_cast<unsigned>(raw) << 16); }
 };
+
+/// A float that rounds to 16 bits as `value` does. One that is not exact has an odd last bit, so
+/// that it is never half way between two 16-bit numbers.
+template <class T>
+float to_float(T value) {
+  const float nearest = static_cast<float>(value);
+  if constexpr (!std::is_same_v<T, float> && sizeof(T) > 2) {
+    const long double exact = value, got = nearest;  // holds all integers and doubles
+    if (got != exact && exact == exact) {
+      const bool away_from_zero = exact < 0 ? got < exact : got > exact;
+      return bits<float>((bits<unsigned>(nearest) - away_from_zero) | 1u);
+    }
+  }
+  return nearest;
+}
 
 // The functions of both types. Scalar name, name for pairs, value in float.
 #define KB_NARROW_BINARY(X)                                        \
@@ -144,7 +160,7 @@ struct Narrow {
 
   Narrow() = default;
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Narrow(T value) : raw(Format::round(static_cast<float>(value))) {}
+  Narrow(T value) : raw(Format::round(to_float(value))) {}
   template <class Other>
   explicit Narrow(Narrow<Other> other) : Narrow(static_cast<float>(other)) {}
   operator float() const { return Format::widen(raw); }

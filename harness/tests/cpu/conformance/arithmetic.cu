@@ -398,6 +398,31 @@ KB_FEATURE(half_comparisons) {
   KB_EXPECT(bfloat.read() == expected);
 }
 
+// Close to half way between two 16-bit numbers: a rounding to float first would end half way.
+__global__ void wide_to_narrow(const double* d, const long long* l, unsigned short* out) {
+  out[0] = __half_as_ushort(__double2half(d[0])), out[1] = __half_as_ushort(__half(-d[0]));
+  out[2] = __half_as_ushort(__double2half(d[1])), out[3] = __half_as_ushort(__double2half(d[2]));
+  out[4] = __bfloat16_as_ushort(__double2bfloat16(d[3]));
+  out[5] = __bfloat16_as_ushort(__nv_bfloat16(-d[3]));
+  out[6] = __bfloat16_as_ushort(__int2bfloat16_rn(int(l[0])));
+  out[7] = __bfloat16_as_ushort(__int2bfloat16_rn(int(-l[0])));
+  out[8] = __bfloat16_as_ushort(__uint2bfloat16_rn(unsigned(2 * l[0])));
+  out[9] = __bfloat16_as_ushort(__ll2bfloat16_rn(l[1]));
+  out[10] = __half_as_ushort(__double2half(1.5)), out[11] = __half_as_ushort(__int2half_rn(-7));
+}
+
+KB_FEATURE(half_conversions_round_once) {
+  Buffer<double> d({1 + 0x1p-11 + 0x1p-40, 0x1p-25 + 0x1p-60, 1e300, 1 + 0x1p-8 + 0x1p-40});
+  Buffer<long long> l(
+      std::vector<long long>{(1ll << 30) + (1ll << 22) + 1, (1ll << 62) + (1ll << 54) + 1});
+  Buffer<unsigned short> out(12, 0);
+  wide_to_narrow<<<1, 1>>>(d, l, out);
+  KB_LAUNCHED();
+  KB_EXPECT(
+      (out.read() == std::vector<unsigned short>{0x3c01, 0xbc01, 1, 0x7c00, 0x3f81, 0xbf81, 0x4e81,
+                                                 0xce81, 0x4f01, 0x5e81, 0x3e00, 0xc700}));
+}
+
 __global__ void half_atomics(__half* h, __half2* h2, __nv_bfloat16* b) {
   atomicAdd(h, __float2half(0.5f));
   atomicAdd(h2, __floats2half2_rn(1.0f, 2.0f));
