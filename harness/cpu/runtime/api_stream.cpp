@@ -23,10 +23,19 @@ bool is_default(cudaStream_t stream) {
 bool is_valid(cudaStream_t stream) { return is_default(stream) || streams().count(stream); }
 
 /// The capture that runs in any stream, or null.
-std::shared_ptr<CUgraph_st> any_capture() {
+std::shared_ptr<Capture> any_capture() {
   for (cudaStream_t stream : streams())
     if (stream->capture) return stream->capture;
   return nullptr;
+}
+
+/// Adds to the capture of `stream`.
+void record(CUstream_st& stream, std::function<cudaError_t()> work) {
+  Capture& capture = *stream.capture;
+  for (const std::size_t each : stream.dependencies) capture.leaves.erase(each);
+  stream.dependencies = {capture.work.size()};
+  capture.leaves.insert(capture.work.size());
+  capture.work.push_back(std::move(work));
 }
 
 }  // namespace
@@ -46,7 +55,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work) {
       }
     } else if (stream->capture) {
       if (stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
-      stream->capture->work.push_back(std::move(work));
+      record(*stream, std::move(work));
       return cudaSuccess;
     }
   }
@@ -89,10 +98,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (!event) return result(cudaErrorInvalidResourceHandle);
   std::lock_guard lock(mutex);
   if (!is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (event->capture && event->capture->ended) return result(cudaErrorCapturedEvent);
   if (event->capture && !is_default(stream)) {
     if (stream->capture && stream->capture != event->capture)
       return result(cudaErrorStreamCaptureMerge);
     stream->capture = event->capture;
+    stream->dependencies.insert(event->dependencies.begin(), event->dependencies.end());
   }
   return result();
 }
@@ -122,6 +133,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   std::lock_guard lock(mutex);
   if (!is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
   event->capture = is_default(stream) ? nullptr : stream->capture;
+  event->dependencies = event->capture ? stream->dependencies : Dependencies();
   event->recorded = !event->capture;
   event->time = std::chrono::steady_clock::now();
   return result();
@@ -146,7 +158,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     return result(cudaErrorStreamCaptureUnsupported);
   if (!is_valid(stream) || is_default(stream)) return result(cudaErrorInvalidResourceHandle);
   if (stream->capture) return result(cudaErrorIllegalState);
-  stream->capture = std::make_shared<CUgraph_st>();
+  stream->capture = std::make_shared<Capture>();
   stream->is_origin = true;
   return result();
 }
@@ -157,12 +169,20 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   auto captured = stream->capture;
   if (!captured) return result(cudaErrorIllegalState);
   if (!stream->is_origin) return result(cudaErrorStreamCaptureUnmatched);
-  for (cudaStream_t each : streams())
-    if (each->capture == captured) each->capture = nullptr;
+  const Dependencies& joined = stream->dependencies;
+  const bool all_joined =
+      std::includes(joined.begin(), joined.end(), captured->leaves.begin(), captured->leaves.end());
+  for (cudaStream_t each : streams()) {
+    if (each->capture != captured) continue;
+    each->capture = nullptr;
+    each->dependencies.clear();
+  }
   stream->is_origin = false;
+  captured->ended = true;
   *graph = nullptr;
   if (captured->invalid) return result(cudaErrorStreamCaptureInvalidated);
-  *graph = new CUgraph_st(std::move(*captured));
+  if (!all_joined) return result(cudaErrorStreamCaptureUnjoined);
+  *graph = new CUgraph_st{{std::move(captured->work)}};
   return result();
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "launch.hpp"
@@ -13,12 +14,24 @@ struct CUgraphExec_st {
   std::vector<std::function<cudaError_t()>> work;
 };
 
-struct CUgraph_st : CUgraphExec_st {
-  bool invalid = false;
+struct CUgraph_st : CUgraphExec_st {};
+
+namespace kb::cpu {
+
+/// Indices into the work of a capture.
+using Dependencies = std::set<std::size_t>;
+
+/// What streams record from the beginning of a capture to its end.
+struct Capture : CUgraphExec_st {
+  bool invalid = false, ended = false;
+  Dependencies leaves;  ///< on these no other work depends
 };
 
+}  // namespace kb::cpu
+
 struct CUstream_st {
-  std::shared_ptr<CUgraph_st> capture;
+  std::shared_ptr<kb::cpu::Capture> capture;
+  kb::cpu::Dependencies dependencies;  ///< of the next work that is captured
   bool is_origin = false;
 };
 
@@ -26,7 +39,8 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point time{};
   bool recorded = false;
   bool timed = true;
-  std::shared_ptr<CUgraph_st> capture;
+  std::shared_ptr<kb::cpu::Capture> capture;
+  kb::cpu::Dependencies dependencies;  ///< of what waits for it
 };
 
 namespace kb::cpu {

@@ -40,6 +40,7 @@
   X(ErrorStreamCaptureMerge, 902,                                                                  \
     "operation would result in a merge of separate capture sequences")                             \
   X(ErrorStreamCaptureUnmatched, 903, "capture was not ended in the same stream as it began")      \
+  X(ErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                         \
   X(ErrorStreamCaptureImplicit, 906,                                                               \
     "operation would make the legacy stream depend on a capturing blocking stream")                \
   X(ErrorCapturedEvent, 907,                                                                       \

@@ -154,6 +154,43 @@ KB_FEATURE(graph_capture) {
   KB_CUDA(cudaStreamDestroy(stream));
 }
 
+// A graph takes in the work of all its streams, or there is none.
+KB_FEATURE(graph_capture_joins_streams) {
+  cudaStream_t stream, side;
+  cudaEvent_t fork, join;
+  KB_CUDA(cudaStreamCreate(&stream));
+  KB_CUDA(cudaStreamCreate(&side));
+  KB_CUDA(cudaEventCreate(&fork));
+  KB_CUDA(cudaEventCreate(&join));
+  Buffer<float> x(100, 1);
+  cudaGraph_t graph;
+  for (const bool too_early : {false, true}) {
+    KB_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    scale<<<1, 100, 0, stream>>>(x, 2, 100);
+    KB_CUDA(cudaEventRecord(fork, stream));
+    KB_CUDA(cudaStreamWaitEvent(side, fork, 0));
+    if (too_early) KB_CUDA(cudaEventRecord(join, side));
+    scale<<<1, 100, 0, side>>>(x, 3, 100);
+    if (too_early) KB_CUDA(cudaStreamWaitEvent(stream, join, 0));
+    KB_EXPECT_ERROR(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined);
+    KB_EXPECT(graph == nullptr);
+    cudaGetLastError();
+  }
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  KB_CUDA(cudaStreamIsCapturing(side, &status));
+  KB_EXPECT(status == cudaStreamCaptureStatusNone);
+  // An event of a capture that is over starts none, and what follows runs.
+  KB_EXPECT(cudaStreamWaitEvent(side, fork, 0) != cudaSuccess);
+  cudaGetLastError();
+  scale<<<1, 100, 0, side>>>(x, 5, 100);
+  KB_CUDA(cudaStreamSynchronize(side));
+  KB_EXPECT(x.read()[99] == 5);
+  KB_CUDA(cudaEventDestroy(fork));
+  KB_CUDA(cudaEventDestroy(join));
+  KB_CUDA(cudaStreamDestroy(side));
+  KB_CUDA(cudaStreamDestroy(stream));
+}
+
 __global__ void talk(int n) {
   assert(n > 0);
   if (threadIdx.x == 0) printf("block %d says %d %s %.2f\n", int(blockIdx.x), n, "words", 0.5);
