@@ -81,6 +81,7 @@ void set_limit(int resource, uint64_t value) {
   int error = 0;
   if (launch.sandbox_fd >= 0) error = enter_sandbox(launch.sandbox_fd);
   if (error == 0) {
+    setenv("TMPDIR", launch.temporary_directory.c_str(), 1);
     std::vector<char*> argv;
     for (const std::string& word : launch.words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
@@ -241,7 +242,6 @@ Outcome run_supervised(const Launch& launch, const SignalRouter& signals,
                        const std::function<void(std::string_view)>& on_output) {
   Pipe output;
   Pipe start_error;
-  setenv("TMPDIR", launch.temporary_directory.c_str(), 1);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));

@@ -14,7 +14,7 @@ namespace kb {
 /// A program to run and the limits it runs under.
 struct Launch {
   std::vector<std::string> words;
-  std::string temporary_directory;  ///< becomes TMPDIR
+  std::string temporary_directory;  ///< becomes its TMPDIR
   double timeout_s = 0;
   uint64_t memory_bytes = 0;  ///< resident, whole tree
   uint64_t file_bytes = 0;    ///< largest file that may be written

@@ -76,6 +76,14 @@ TEST(Supervision, OnlyCompilersAreKilledBeforeOthersAndShortOfProcessorTime) {
   EXPECT_EQ(said(), read_text("/proc/self/oom_score_adj") + all + "\n");
   launch.compiles = true;
   EXPECT_EQ(said(), "1000\n100\n");
+  launch.words = {"sh", "-c", "echo $TMPDIR"};
+  const auto own = [] {
+    const char* folder = std::getenv("TMPDIR");
+    return std::string(folder ? folder : "");
+  };
+  const std::string before = own();
+  EXPECT_EQ(said(), folder.path().string() + "\n");
+  EXPECT_EQ(own(), before);
 }
 
 TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
