@@ -26,11 +26,9 @@ using Tensors = std::vector<at::Tensor>;
 
 Task open_task(const std::string& library) {
   const fs::path path(library);
-  std::string name = path.stem();
-  const size_t dot = name.find('.');
-  TORCH_CHECK(dot != std::string::npos, library, " is no levelN.NNN_slug.so of a task");
-  name[dot] = '/';
-  return load_task(path.parent_path(), name);
+  const std::optional<std::string> name = task_name(path);
+  TORCH_CHECK(name, library, " is no levelN.NNN_slug.so of a task");
+  return load_task(path.parent_path(), *name);
 }
 
 // Operators know no bytes.

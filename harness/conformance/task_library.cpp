@@ -16,15 +16,19 @@ std::filesystem::path tasks_folder() {
   return program.parent_path().parent_path() / "lib/tasks";
 }
 
+std::optional<std::string> task_name(const fs::path& library) {
+  std::string name = library.stem();
+  const size_t dot = name.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  name[dot] = '/';
+  return name;
+}
+
 std::vector<std::string> task_names(const fs::path& folder) {
   std::vector<std::string> names;
   for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
     if (file.path().extension() != ".so") continue;
-    std::string name = file.path().stem();
-    const size_t dot = name.find('.');
-    if (dot == std::string::npos) continue;  // a stray file: those of tasks are levelN.NNN_slug.so
-    name[dot] = '/';
-    names.push_back(name);
+    if (const auto name = task_name(file)) names.push_back(*name);
   }
   std::sort(names.begin(), names.end());
   return names;

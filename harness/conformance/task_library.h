@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,11 @@ namespace kb {
 /// lib/tasks of the build tree that this program belongs to.
 std::filesystem::path tasks_folder();
 
-/// Names ("level1/019_relu") of the tasks in a folder, sorted.
+/// Name ("level1/019_relu") of the task whose library (".../level1.019_relu.so") is called so; none
+/// if no task's is.
+std::optional<std::string> task_name(const std::filesystem::path& library);
+
+/// Names of the tasks in a folder, sorted. Other libraries are passed over.
 std::vector<std::string> task_names(const std::filesystem::path& folder);
 
 /// Loads one task. @throws std::runtime_error with the known names if there is none of that name

@@ -19,7 +19,7 @@ namespace kb::cpu {
 namespace {
 
 constexpr std::size_t red_zone = 64;
-constexpr std::size_t static_limit = 49152;
+constexpr std::size_t static_limit = limits::shared_per_block;
 constexpr std::size_t dynamic_alignment = 1024;
 constexpr std::size_t page = 4096;
 
@@ -95,7 +95,8 @@ void SharedMemory::check_sizes(const SharedVariable& last) const {
                             " bytes up to variable " + last.name + " (" +
                             kb::cpu::place(last.site) + "), ";
   if (static_bytes_ > static_limit)
-    fault(cudaErrorInvalidKernelImage, sizes + "exceeds 49152 bytes; nvcc rejects this");
+    fault(cudaErrorInvalidKernelImage,
+          sizes + "exceeds " + std::to_string(static_limit) + " bytes; nvcc rejects this");
   fault(cudaErrorInvalidValue, sizes + "and the dynamic one, " + std::to_string(dynamic_bytes_) +
                                    " bytes, exceed together " + std::to_string(limit_) +
                                    " bytes; a GPU refuses the launch" +

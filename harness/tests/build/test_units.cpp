@@ -56,33 +56,42 @@ TEST(Sha256, FilesAndMissingFiles) {
   EXPECT_FALSE(sha256_file(folder.path()));
 }
 
-TEST(Supervision, OnlyCompilersAreKilledBeforeOthersAndShortOfProcessorTime) {
-  const TemporaryDirectory folder;
-  const SignalRouter signals;
-  Launch launch;
-  launch.words = {"sh", "-c", "cat /proc/self/oom_score_adj; ulimit -t"};
-  launch.temporary_directory = folder.path();
-  launch.timeout_s = 20;
-  launch.memory_bytes = launch.file_bytes = uint64_t{1} << 40;
-  const auto said = [&] {
+class Supervision : public testing::Test {
+ public:
+  // What a shell that runs `script` prints.
+  std::string said(const std::string& script, bool compiles = false) {
+    Launch launch;
+    launch.words = {"sh", "-c", script};
+    launch.temporary_directory = folder_.path();
+    launch.timeout_s = 20;
+    launch.memory_bytes = launch.file_bytes = uint64_t{1} << 40;
+    launch.compiles = compiles;
     std::string text;
-    run_supervised(launch, signals, [&](std::string_view bytes) { text += bytes; });
+    run_supervised(launch, signals_, [&](std::string_view bytes) { text += bytes; });
     return text;
-  };
+  }
+
+  const TemporaryDirectory folder_;
+  const SignalRouter signals_;
+};
+
+TEST_F(Supervision, OnlyCompilersAreKilledBeforeOthersAndShortOfProcessorTime) {
+  const std::string limits = "cat /proc/self/oom_score_adj; ulimit -t";
   rlimit limit;
   getrlimit(RLIMIT_CPU, &limit);
   const std::string all =
       limit.rlim_max == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_max);
-  EXPECT_EQ(said(), read_text("/proc/self/oom_score_adj") + all + "\n");
-  launch.compiles = true;
-  EXPECT_EQ(said(), "1000\n100\n");
-  launch.words = {"sh", "-c", "echo $TMPDIR"};
+  EXPECT_EQ(said(limits), read_text("/proc/self/oom_score_adj") + all + "\n");
+  EXPECT_EQ(said(limits, /*compiles=*/true), "1000\n100\n");
+}
+
+TEST_F(Supervision, TheCallerKeepsItsTemporaryFolder) {
   const auto own = [] {
     const char* folder = std::getenv("TMPDIR");
     return std::string(folder ? folder : "");
   };
   const std::string before = own();
-  EXPECT_EQ(said(), folder.path().string() + "\n");
+  EXPECT_EQ(said("echo $TMPDIR"), folder_.path().string() + "\n");
   EXPECT_EQ(own(), before);
 }
 

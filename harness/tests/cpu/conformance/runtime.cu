@@ -122,13 +122,29 @@ KB_FEATURE(asynchronous_memory) {
   KB_CUDA(cudaStreamDestroy(stream));
 }
 
-KB_FEATURE(graph_capture) {
+/// A stream, another one, and the events by which it forks and joins.
+struct ForkedStreams {
   cudaStream_t stream, side;
   cudaEvent_t fork, join;
-  KB_CUDA(cudaStreamCreate(&stream));
-  KB_CUDA(cudaStreamCreate(&side));
-  KB_CUDA(cudaEventCreate(&fork));
-  KB_CUDA(cudaEventCreate(&join));
+
+  ForkedStreams() {
+    KB_CUDA(cudaStreamCreate(&stream));
+    KB_CUDA(cudaStreamCreate(&side));
+    KB_CUDA(cudaEventCreate(&fork));
+    KB_CUDA(cudaEventCreate(&join));
+  }
+  ForkedStreams(const ForkedStreams&) = delete;
+  ~ForkedStreams() {
+    KB_CUDA(cudaEventDestroy(fork));
+    KB_CUDA(cudaEventDestroy(join));
+    KB_CUDA(cudaStreamDestroy(side));
+    KB_CUDA(cudaStreamDestroy(stream));
+  }
+};
+
+KB_FEATURE(graph_capture) {
+  const ForkedStreams streams;
+  const auto& [stream, side, fork, join] = streams;
   Buffer<float> x(100, 1), y(100, 1);
   KB_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   scale<<<1, 100, 0, stream>>>(x, 2, 100);
@@ -150,18 +166,12 @@ KB_FEATURE(graph_capture) {
   KB_EXPECT(x.read()[99] == 8 && y.read()[99] == 27);
   KB_CUDA(cudaGraphExecDestroy(exec));
   KB_CUDA(cudaGraphDestroy(graph));
-  KB_CUDA(cudaStreamDestroy(side));
-  KB_CUDA(cudaStreamDestroy(stream));
 }
 
 // A graph takes in the work of all its streams, or there is none.
 KB_FEATURE(graph_capture_joins_streams) {
-  cudaStream_t stream, side;
-  cudaEvent_t fork, join;
-  KB_CUDA(cudaStreamCreate(&stream));
-  KB_CUDA(cudaStreamCreate(&side));
-  KB_CUDA(cudaEventCreate(&fork));
-  KB_CUDA(cudaEventCreate(&join));
+  const ForkedStreams streams;
+  const auto& [stream, side, fork, join] = streams;
   Buffer<float> x(100, 1);
   cudaGraph_t graph;
   for (const bool too_early : {false, true}) {
@@ -185,10 +195,6 @@ KB_FEATURE(graph_capture_joins_streams) {
   scale<<<1, 100, 0, side>>>(x, 5, 100);
   KB_CUDA(cudaStreamSynchronize(side));
   KB_EXPECT(x.read()[99] == 5);
-  KB_CUDA(cudaEventDestroy(fork));
-  KB_CUDA(cudaEventDestroy(join));
-  KB_CUDA(cudaStreamDestroy(side));
-  KB_CUDA(cudaStreamDestroy(stream));
 }
 
 __global__ void talk(int n) {
