@@ -211,19 +211,21 @@ std::tuple<Tensor, Tensor, Tensor> LSTM::operator()(const Tensor& x, const Tenso
 }
 
 MultiheadAttention::MultiheadAttention(const Scope& at, int64_t embed, int64_t heads,
-                                       bool batch_first)
+                                       const MultiheadAttentionOptions& options)
     // PyTorch draws in_proj_weight by Xavier's rule and sets both biases to 0.
     : in_proj_weight(at.weight("in_proj_weight", {3 * embed, embed}, fan_in_normal(embed),
                                uniform(-std::sqrt(1.5 / static_cast<double>(embed)),
                                        std::sqrt(1.5 / static_cast<double>(embed))))),
       in_proj_bias(at.weight("in_proj_bias", {3 * embed}, normal(0, 0.5), constant(0))),
-      out_proj(at["out_proj"], embed, embed),
+      out_proj(at["out_proj"], embed, embed, /*with_bias=*/false),
       heads(heads),
-      batch_first(batch_first) {}
+      options(options) {
+  out_proj.bias = at["out_proj"].weight("bias", {embed}, normal(0, 0.5), constant(0));
+}
 
 Tensor MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
                                       const Tensor& mask) const {
-  if (batch_first) {
+  if (options.batch_first) {
     const bool same_key = key.is_same(query), same_value = value.is_same(key);
     query = query.transpose(1, 0);
     key = same_key ? query : key.transpose(1, 0);
@@ -250,13 +252,21 @@ Tensor MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
   q = q.view({steps, batch * heads, width}).transpose(0, 1);
   k = k.view({key_steps, batch * heads, width}).transpose(0, 1);
   v = v.view({key_steps, batch * heads, width}).transpose(0, 1);
-  q = q * std::sqrt(1.0 / static_cast<double>(width));
-  Tensor scores =
-      mask.defined() ? at::baddbmm(mask, q, k.transpose(-2, -1)) : at::bmm(q, k.transpose(-2, -1));
-  scores = at::softmax(scores, -1);
-  Tensor out = at::bmm(scores, v).transpose(0, 1).contiguous().view({steps * batch, embed});
-  out = out_proj(out).view({steps, batch, embed});
-  return batch_first ? out.transpose(1, 0) : out;
+  Tensor out;
+  if (options.need_weights) {
+    q = q * std::sqrt(1.0 / static_cast<double>(width));
+    const Tensor keys = k.transpose(-2, -1);
+    const Tensor scores = mask.defined() ? at::baddbmm(mask, q, keys) : at::bmm(q, keys);
+    out = at::bmm(at::softmax(scores, -1), v).transpose(0, 1);
+  } else {
+    out = at::scaled_dot_product_attention(q.view({batch, heads, steps, width}),
+                                           k.view({batch, heads, key_steps, width}),
+                                           v.view({batch, heads, key_steps, width}),
+                                           mask.defined() ? std::optional(mask) : std::nullopt)
+              .permute({2, 0, 1, 3});
+  }
+  out = out_proj(out.contiguous().view({steps * batch, embed})).view({steps, batch, embed});
+  return options.batch_first ? out.transpose(1, 0) : out;
 }
 
 }  // namespace kb

@@ -7,7 +7,7 @@ using namespace task;
 struct Layer {
   Scope net;
   int64_t dim, heads, hidden;
-  MultiheadAttention self_attn{net["self_attn"], dim, heads};
+  MultiheadAttention self_attn{net["self_attn"], dim, heads, {.need_weights = false}};
   Linear linear1{net["linear1"], dim, hidden}, linear2{net["linear2"], hidden, dim};
   LayerNorm norm1{net["norm1"], {dim}}, norm2{net["norm2"], {dim}};
   Tensor operator()(Tensor x) const {

@@ -7,7 +7,8 @@ using namespace task;
 struct Layer {
   Scope net;
   int64_t embed, heads, hidden;
-  MultiheadAttention self_attn{net["self_attn"], embed, heads, /*batch_first=*/true};
+  MultiheadAttention self_attn{
+      net["self_attn"], embed, heads, {.batch_first = true, .need_weights = false}};
   Linear linear1{net["linear1"], embed, hidden}, linear2{net["linear2"], hidden, embed};
   LayerNorm norm1{net["norm1"], {embed}}, norm2{net["norm2"], {embed}};
   Tensor operator()(Tensor x) const {

@@ -159,8 +159,26 @@ TEST_F(Layers, MultiheadAttention) {
                                                     -std::numeric_limits<float>::infinity());
   expect_same(ours.layer(x, x, x, mask), std::get<0>(module->forward(x, x, x, {}, true, mask)));
   const Tensor first = x.transpose(0, 1);
-  const Filled<MultiheadAttention> turned(module, 12, 3, /*batch_first=*/true);
+  const Filled<MultiheadAttention> turned(module, 12, 3,
+                                          MultiheadAttentionOptions{.batch_first = true});
   expect_same(turned.layer(first, first, first), ours.layer(x, x, x).transpose(0, 1));
+  const Filled<MultiheadAttention> fused(module, 12, 3,
+                                         MultiheadAttentionOptions{.need_weights = false});
+  expect_same(fused.layer(x, x, x), ours.layer(x, x, x));
+  expect_same(fused.layer(x, memory, memory), ours.layer(x, memory, memory));
+  expect_same(fused.layer(x, x, x, mask), ours.layer(x, x, x, mask));
+}
+
+TEST_F(Layers, BiasesOfMultiheadAttentionStartAtZeroAsUpstream) {
+  Declaration all;
+  const MultiheadAttention layer(Scope(all), 12, 3);
+  for (const TensorSpec& spec : all.specs()) {
+    if (!spec.name.ends_with("bias")) continue;
+    Tensor values = at::ones(spec.shape);
+    at::Generator rng = at::detail::createCPUGenerator();
+    spec.compat(values, rng);
+    EXPECT_TRUE(at::equal(values, at::zeros(spec.shape))) << spec.name;
+  }
 }
 
 TEST_F(Layers, SequentialNumbersWhatHasNoWeights) {

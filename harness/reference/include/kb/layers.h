@@ -95,7 +95,8 @@ using ConvTranspose2d = ConvTranspose<2>;
 using ConvTranspose3d = ConvTranspose<3>;
 
 /// nn.BatchNorm1d, 2d, 3d with the statistics of the batch, over all but dimension 1; the variance
-/// without Bessel's correction. Running statistics are unread.
+/// without Bessel's correction. Running statistics are neither read nor updated: no task's result
+/// depends on them.
 struct BatchNorm {
   Parameter weight, bias;
   double eps;
@@ -179,15 +180,22 @@ struct LSTM : Recurrent {
                                                 const Tensor& c0) const;
 };
 
-/// nn.MultiheadAttention in training mode without dropout, with weights that nobody asked for
-/// computed all the same: products, softmax and product one after the other. query: [steps, N,
-/// embed] ([N, steps, embed] where batch_first), key and value likewise.
+struct MultiheadAttentionOptions {
+  bool batch_first = false;
+  /// forward()'s: with it, PyTorch computes the scores; without it, it calls
+  /// scaled_dot_product_attention, as nn.TransformerEncoderLayer does.
+  bool need_weights = true;
+};
+
+/// nn.MultiheadAttention in training mode without dropout. query: [steps, N, embed] ([N, steps,
+/// embed] where batch_first), key and value likewise.
 struct MultiheadAttention {
   Parameter in_proj_weight, in_proj_bias;
   Linear out_proj;
   int64_t heads;
-  bool batch_first;
-  MultiheadAttention(const Scope& at, int64_t embed, int64_t heads, bool batch_first = false);
+  MultiheadAttentionOptions options;
+  MultiheadAttention(const Scope& at, int64_t embed, int64_t heads,
+                     const MultiheadAttentionOptions& options = {});
   /// @param mask undefined, or [steps, steps] of key that is added to the scores
   /// @return the outputs; upstream's second result is of no use to any task
   Tensor operator()(Tensor query, Tensor key, Tensor value, const Tensor& mask = {}) const;
