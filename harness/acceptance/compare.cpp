@@ -6,33 +6,13 @@
 #include <limits>
 #include <sstream>
 
-#include "acceptance/rounding.h"
+#include "acceptance/precision.h"
 #include "acceptance/slices.h"
 
 namespace kb {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-double unit_roundoff(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return float_roundoff;
-    case at::kHalf:
-      return 0x1p-11;
-    case at::kBFloat16:
-      return 0x1p-8;
-    case at::kDouble:
-      return 0x1p-53;
-    default:
-      TORCH_CHECK(false, "no tolerance is defined for ", toString(type));
-  }
-}
-
-// The largest finite value.
-double largest_value(at::ScalarType type) {
-  return type == at::kHalf ? 65504.0 : std::numeric_limits<float>::max();
-}
 
 // Infinities and NaN are compared by position; in sums they count as zero.
 at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
@@ -154,28 +134,10 @@ Expected::Expected(const at::Tensor& whole)
     : numel_(whole.numel()),
       range_([whole](int64_t first, int64_t count) { return flat_slice(whole, first, count); }) {}
 
-Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle) {
-  if (!at::isFloatingType(spec.dtype) || spec.numel() == 0) return {};
-  const Norms norms = measure(library, oracle);
-  const double norm = std::sqrt(norms.oracle_squared);
-  const double rms = norm / std::sqrt(static_cast<double>(spec.numel()));
-  const auto relative = [](double error, double scale) { return error == 0 ? 0.0 : error / scale; };
-  const double library_error = relative(std::sqrt(norms.library_squared), norm);
-  const double least = spec.dtype == at::kDouble || spec.dtype == at::kFloat
-                           ? 32 * unit_roundoff(spec.dtype)
-                           : 2 * unit_roundoff(spec.dtype);
-  const double relative_limit = std::max(8 * library_error, least);
-  return {.relative = relative_limit,
-          .per_rms = std::max(8 * relative(norms.library_max, rms), 12 * relative_limit),
-          .per_value = 4 * relative_limit,
-          .library_error = library_error};
-}
-
 Tolerance wider(const Tolerance& a, const Tolerance& b) {
   return {.relative = std::max(a.relative, b.relative),
           .per_rms = std::max(a.per_rms, b.per_rms),
-          .per_value = std::max(a.per_value, b.per_value),
-          .library_error = a.library_error};
+          .per_value = std::max(a.per_value, b.per_value)};
 }
 
 Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
@@ -190,71 +152,98 @@ Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
   return {.relative = per_rms, .per_rms = per_rms};
 }
 
-Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
-                          const Tolerance& tolerance) {
+namespace {
+
+// How far the elements of a slice are off; infinitely where NaN or infinity stands elsewhere than
+// it should, and not at all where nothing is known.
+at::Tensor deviation(const at::Tensor& got, const Allowance& allowed, double largest) {
+  const at::Tensor& y = allowed.expected;
+  const at::Tensor special = at::isfinite(y).logical_not();
+  const at::Tensor same = got.eq(y).logical_or_(got.isnan().logical_and_(y.isnan()));
+  at::Tensor off = (got - y).abs_();
+  off.masked_fill_(special, infinity);
+  off.masked_fill_(off.isnan(), infinity);
+  off.masked_fill_(special.logical_and(same), 0.0);
+  // Two right results can lie on both sides of the type's largest value.
+  const at::Tensor overflow = got.isinf().logical_and_(y.sign().eq(got.sign()));
+  off.masked_fill_(overflow.logical_and_((finite(y).abs_().add_(allowed.limit)).ge(largest)), 0.0);
+  return off.masked_fill_(allowed.limit.isinf(), 0.0);
+}
+
+}  // namespace
+
+Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
+                          const Allowances& allowances, int64_t at_a_time, int64_t whole_from) {
   Comparison result;
   result.elements = spec.numel();
-  if (result.elements == 0) return result;
-  if (!at::isFloatingType(spec.dtype)) return compare_integers(spec, got, expected);
-
-  const double norm = std::sqrt(squared_norm(expected));
-  const double rms = norm / std::sqrt(static_cast<double>(result.elements));
   const double largest = largest_value(spec.dtype);
-  double error_squared = 0, worst_ratio = -1;
-  int64_t worst_at = 0;
-  // How far the elements of a slice are off, and how far they may be.
-  const auto deviations = [&](int64_t first, int64_t count) {
-    const at::Tensor y = expected.range(first, count).to(at::kDouble);
-    const at::Tensor c = flat_slice(got, first, count).to(y);
-    const at::Tensor special = at::isfinite(y).logical_not();
-    const at::Tensor same = c.eq(y).logical_or_(c.isnan().logical_and_(y.isnan()));
-    at::Tensor off = (c - y).abs_();
-    off.masked_fill_(special, infinity);
-    off.masked_fill_(off.isnan(), infinity);
-    off.masked_fill_(special.logical_and(same), 0.0);
-    const at::Tensor limit =
-        finite(y).abs_().mul_(tolerance.per_value).add_(tolerance.per_rms * rms);
-    // Two right results can lie on both sides of the type's largest value.
-    const at::Tensor overflow = c.isinf().logical_and_(y.sign().eq(c.sign()));
-    off.masked_fill_(overflow.logical_and_((finite(y).abs() + limit).ge(largest)), 0.0);
-    return std::pair(off, limit);
+  double norm_squared = 0, error_squared = 0, allowed_squared = 0, worst_ratio = -1;
+  int64_t counted = 0, worst_at = 0;
+  const auto slice_of = [&](const Allowance& allowed, int64_t first, int64_t count) {
+    return deviation(flat_slice(got, first, count).to(allowed.expected), allowed, largest);
   };
-  for_slices(result.elements, [&](int64_t first, int64_t count) {
-    const auto [off, limit] = deviations(first, count);
-    error_squared += off.square().sum().item<double>();
-    result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
-    // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
-    const at::Tensor ratio = at::nan_to_num(off / limit, 0.0, infinity, infinity);
-    const auto [top, where] = ratio.max(0);
-    if (top.item<double>() > worst_ratio) {
-      worst_ratio = top.item<double>();
-      worst_at = first + where.item<int64_t>();
-    }
-  });
+  for_slices(
+      result.elements,
+      [&](int64_t first, int64_t count) {
+        const Allowance allowed = allowances(first, count);
+        const at::Tensor off = slice_of(allowed, first, count);
+        norm_squared += finite(allowed.expected).square_().sum().item<double>();
+        error_squared += off.square().mul_(allowed.counted).sum().item<double>();
+        allowed_squared += allowed.squared;
+        counted += allowed.counted.sum().item<int64_t>();
+        result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
+        // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
+        const at::Tensor ratio = at::nan_to_num(off / allowed.limit, 0.0, infinity, infinity);
+        const auto [top, where] = ratio.max(0);
+        if (top.item<double>() > worst_ratio) {
+          worst_ratio = top.item<double>();
+          worst_at = first + where.item<int64_t>();
+        }
+      },
+      at_a_time);
 
-  const double error = std::sqrt(error_squared);
-  result.error = error == 0 ? 0.0 : error / norm;
-  result.bound = tolerance.relative;
-  result.library_error = tolerance.library_error;
-  if (worst_ratio > 1 || !(result.error <= result.bound)) {
-    const auto value = [&](int64_t at) {
-      return WrongElement{.got = element(got, at),
-                          .expected = expected.range(at, 1).to(at::kDouble).item<double>()};
-    };
-    const auto wrong = [&](int64_t first, int64_t count) {
-      const auto [off, limit] = deviations(first, count);
-      return off.gt(limit);
-    };
-    const WrongElement worst = value(worst_at);
-    result.worst =
-        Worst{unravel(worst_at, spec.shape),
-              worst.expected,
-              worst.got,
-              tolerance.per_rms * rms + tolerance.per_value * std::abs(worst.expected),
-              reason_for(worst.got, flat_slice(got, worst_at, 1).contiguous().view(at::kByte)),
-              wrong_elements(spec.shape, wrong, value)};
-  }
+  const auto relative = [&](double squared) {
+    return squared == 0 ? 0.0 : std::sqrt(squared / norm_squared);
+  };
+  result.error = relative(error_squared);
+  result.bound = relative(allowed_squared);
+  const bool whole_is_wrong = counted >= whole_from && !(error_squared <= allowed_squared);
+  if (worst_ratio <= 1 && !whole_is_wrong) return result;
+  const auto value = [&](int64_t at) {
+    return WrongElement{.got = element(got, at),
+                        .expected = allowances(at, 1).expected.item<double>()};
+  };
+  const auto wrong = [&](int64_t first, int64_t count) {
+    const Allowance allowed = allowances(first, count);
+    return slice_of(allowed, first, count).gt(allowed.limit);
+  };
+  const WrongElement worst = value(worst_at);
+  result.worst =
+      Worst{unravel(worst_at, spec.shape),
+            worst.expected,
+            worst.got,
+            allowances(worst_at, 1).limit.item<double>(),
+            reason_for(worst.got, flat_slice(got, worst_at, 1).contiguous().view(at::kByte)),
+            wrong_elements(spec.shape, wrong, value)};
   return result;
+}
+
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
+                          const Tolerance& tolerance) {
+  if (spec.numel() == 0) return {};
+  if (!at::isFloatingType(spec.dtype)) return compare_integers(spec, got, expected);
+  const double rms = std::sqrt(squared_norm(expected) / static_cast<double>(spec.numel()));
+  return compare_slices(
+      spec, got,
+      [&](int64_t first, int64_t count) {
+        Allowance allowed{.expected = expected.range(first, count).to(at::kDouble)};
+        const at::Tensor y = finite(allowed.expected);
+        allowed.limit = y.abs().mul_(tolerance.per_value).add_(tolerance.per_rms * rms);
+        allowed.counted = at::ones_like(y, at::kBool);
+        allowed.squared = std::pow(tolerance.relative, 2) * y.square().sum().item<double>();
+        return allowed;
+      },
+      slice_elements);
 }
 
 Comparison compare_argument(const TensorSpec& spec, const at::Tensor& there,

@@ -1,5 +1,4 @@
-// The acceptance rule: an output is right if it is about as close to the fp64 oracle as the library
-// is.
+// How an output compares with what it should be, element by element and as a whole.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,7 +25,8 @@ struct Worst {
 struct Comparison {
   double error = 0;
   double bound = 0;
-  double library_error = 0;
+  double library_error = 0;  ///< for the report
+  int noisy_runs = 0;        ///< of the reference, that the limits follow from
   double max_abs_error = 0;
   int64_t elements = 0;
   std::optional<Worst> worst;  ///< set if the output is wrong
@@ -34,13 +34,12 @@ struct Comparison {
 
 /// How far an output may be from what is expected, in units that carry over to other inputs.
 struct Tolerance {
-  double relative = 0;       ///< of the 2-norm of the whole output
-  double per_rms = 0;        ///< of each element, in units of the output's root mean square
-  double per_value = 0;      ///< of each element, added in units of the expected element
-  double library_error = 0;  ///< relative, for the report
+  double relative = 0;   ///< of the 2-norm of the whole output
+  double per_rms = 0;    ///< of each element, in units of the output's root mean square
+  double per_value = 0;  ///< of each element, added in units of the expected element
 };
 
-/// What either of two allows; the library's error of the first.
+/// What either of two allows.
 Tolerance wider(const Tolerance& a, const Tolerance& b);
 
 /// "y[3, 7] is 1.5 but must be 1.4 +- 1e-06; 12 of 96 elements are wrong, the first is y[0, 7],
@@ -66,27 +65,30 @@ class Expected {
   Range range_;
 };
 
-/// The rule: relative error of the whole at most B = max(8 x the library's, 32 u); no element off
-/// by more than max(8 x the library's worst, 12 B rms) + 4 B |expected|; u is the unit roundoff of
-/// fp32 (6e-8), in which kernels for 16-bit types compute, too; for these B is at least 2 of their
-/// own, for two roundings. 8 covers the spread between honest libraries, 32 u intrinsics of expf's
-/// class; TF32 and bf16 operands are off by hundreds of u. Where all elements are as far off
-/// as B allows, the worst of a billion is six to nine times farther, and one that a spike of the
-/// inputs made large is off in proportion: right fp32 convolutions on an H200 had elements off by
-/// 60 u of themselves at a third of B. Integers: equal.
-/// @param library  the reference in the output's own precision
-/// @param oracle   the reference in fp64
-Tolerance tolerance_of(const TensorSpec& spec, const at::Tensor& library, const Expected& oracle);
-
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
 /// the library's worst error if that is more; for 16-bit types half a unit and two roundings.
 Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
                           const Expected& oracle);
 
-/// Compares every element of `got`, which like the library's result may lie in the host's memory
-/// while the oracle does not; NaN and infinity must stand exactly where `expected` has them. Where
-/// `expected` is as near to the type's largest value as the tolerance reaches, infinity is right,
-/// too.
+/// What the elements of a slice should be, and how far they may be off.
+struct Allowance {
+  at::Tensor expected;  ///< fp64
+  at::Tensor limit;     ///< of each element; infinite where nothing is known of it
+  at::Tensor counted;   ///< bool: elements that belong to the error of the whole
+  double squared = 0;   ///< sum of squares that counted elements may be off by, all together
+};
+/// Of the elements [first, first + count) in row-major order.
+using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
+
+/// Compares every element of `got`, which may lie in the host's memory while the expected ones do
+/// not; NaN and infinity must stand exactly where they are expected. Where the expected value is as
+/// near to the type's largest one as the limit reaches, infinity is right, too.
+/// @param at_a_time    elements of a slice
+/// @param whole_from   the error of the whole is judged where so many elements are counted
+Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
+                          const Allowances& allowances, int64_t at_a_time, int64_t whole_from = 0);
+
+/// The same with one tolerance for all elements. Integers must be equal.
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
                           const Tolerance& tolerance);
 

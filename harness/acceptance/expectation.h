@@ -3,12 +3,15 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "acceptance/compare.h"
-#include "acceptance/rounding.h"
+#include "acceptance/noise.h"
 #include "acceptance/slicing.h"
+#include "acceptance/spread.h"
 #include "kb/task.h"
 
 namespace kb {
@@ -19,45 +22,24 @@ std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors);
 /// The tensors in the host's memory if wanted, or as they are.
 std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted);
 
-/// The reference's outputs in fp64: as a whole, or in slices where there is no room for that.
-/// @param given inputs and weights in reference()'s order
-/// @param change of them, if any
-std::vector<Expected> oracle_of(const Task& task, const SizeBytes& sizes,
-                                const std::vector<at::Tensor>& given, const OraclePlan& plan,
-                                const Change& change = {});
-
 /// An output that is wrong.
 struct Wrong {
   size_t output;
   Comparison comparison;
 };
 
-/// Whether the error may only exceed its bound because the library's error is small in this call.
-bool is_little(const Comparison& wrong);
-
-/// Whether the library's output is finite and not mostly rounding error.
-bool says_something(const at::Tensor& library, const Tolerance& tolerance);
-
-/// The reference's outputs, in fp64, when inputs and weights are off. The worst of rounding_trials
-/// counts.
-/// @param exact  inputs and weights in fp64, in reference()'s order
-std::vector<at::Tensor> outputs_of_rounded(const Task& task, const SizeBytes& sizes,
-                                           std::vector<at::Tensor> exact, Rounding rounding,
-                                           at::Generator& rng);
-inline constexpr int rounding_trials = 4;
-
-/// Whether such roundings cost so much that the output says nothing.
-/// @param cost  tolerance_of() such an output
-bool rounding_decides(const Tolerance& cost);
+/// Where an output's samples begin, if they are not its rows (Spread).
+using FirstRows = std::function<std::vector<int64_t>(const TensorSpec& output)>;
 
 /// The inputs and weights of one call, the reference's outputs in their own precision (library) and
-/// in fp64 (oracle).
+/// in fp64 (oracle), and how far rounding moves them.
 class Expectation {
  public:
   /// @param given inputs and weights in reference()'s order
+  /// @param noise_seed of noisy runs, if any is needed
   /// @param plan where memory is short
-  Expectation(const Task& task, const SizeBytes& sizes, std::vector<at::Tensor> given,
-              const OraclePlan& plan = {});
+  Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> given, uint64_t noise_seed,
+              const OraclePlan& plan = {}, const FirstRows& first_rows = nullptr);
 
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
   const std::vector<at::Tensor>& given() const { return given_; }
@@ -65,51 +47,35 @@ class Expectation {
   const Expected& exact(size_t output) const { return oracle_.at(output); }
   /// All of it, whether it fits or not.
   at::Tensor oracle(size_t output) const;
-  /// The oracle for changed inputs and weights.
-  std::vector<Expected> exact_with(const Task& task, const SizeBytes& sizes,
-                                   const Change& change) const;
-  /// How far an output may be off: by tolerance_of(), or as far as a sum in floats, one term after
-  /// the other. Where the contract lets libraries round operands to TF32, that
-  /// covers what rounding costs: whether a library rounds at these sizes and on this device is its
-  /// own affair.
-  Tolerance tolerance(size_t output) const;
-  /// The same of a part of an output, of which tolerance_of() is known.
-  Tolerance allowed(size_t output, const Tolerance& own) const;
-  /// What outputs_of_rounded() allow of an output or of a part. Where one rounding of the inputs
-  /// moves it by more than one of its own, its sums have been far away and ended near zero. So have
-  /// those of one thread, whose roundings are as large as its sums were on the way.
-  /// @param moved  tolerance_of() such an output
-  Tolerance cost_of_rounding(size_t output, Rounding rounding, const Tolerance& moved) const;
-  /// Whether allow_for_rounding() would not fit.
-  bool is_short_of_memory() const;
 
-  /// Allows as much as eight roundings of each input and weight to float cost, in the worst of four
-  /// trials. Where few elements decide (the others are clamped, or cancel), the library's error in
-  /// one call is often a tenth of another right kernel's, and so is the cost of a single trial.
-  void allow_for_rounding(const Task& task, const SizeBytes& sizes, at::Generator& rng,
-                          Rounding rounding = Rounding::each);
-  /// As compare(). What is wrong by little, judged by the library's error in this one call, is
-  /// compared again after allow_for_rounding(): an ill-conditioned call may be right in the library
-  /// by chance. That needs more memory; where it is short, the first comparison counts.
-  Comparison compare_with_rounding(size_t output, const at::Tensor& got, const Task& task,
-                                   const SizeBytes& sizes, at::Generator& rng);
-  /// Whether the library's outputs say anything: finite, right by the rule, and not mostly rounding
-  /// error, neither its own nor, after allow_for_rounding(), that of the inputs.
-  bool library_holds() const;
-
-  /// Compares an output: by the value at its position where it names one, else by tolerance.
-  Comparison compare(size_t output, const at::Tensor& got) const;
+  /// Compares an output: by the value at its position where it names one, integers for equality,
+  /// and others by their spread. What the library's error does not explain is compared again with
+  /// the noise of two runs, then four, then eight, and is wrong only if all of these say so.
+  Comparison compare(size_t output, const at::Tensor& got);
   /// Compares an output whose exact values are integers.
   Comparison compare_exact(size_t output, const at::Tensor& got) const;
 
+  /// Whether any element of any output is judged, by what is known so far.
+  bool says_something();
+  /// What surely is right for values of the same kind, by what is known so far.
+  Tolerance tolerance(size_t output);
+
  private:
+  void add_noise();
+  std::vector<Expected> moves_of(const NoiseSeed& noise);
+  std::vector<Expected> moves_as_a_whole(const NoiseSeed& noise) const;
+  std::vector<Expected> moves_in_slices(const NoiseSeed& noise) const;
+
+  Task task_;
+  SizeBytes sizes_;
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;
-  std::vector<Tolerance> rounding_;  ///< per output, where rounding operands is allowed; else empty
-  bool rounding_decides_ = false;    ///< allow_for_rounding() would allow what says nothing
-  OraclePlan plan_;
-  double terms_ = 0;  ///< of the sums behind an element
+  std::vector<std::optional<Spread>> spreads_;  ///< of outputs of real numbers
+  uint64_t noise_seed_;
+  int pairs_ = 0;                         ///< of noisy runs
+  std::optional<Slicing> noise_slicing_;  ///< of noisy runs, for which there is less room
+  bool noise_on_host_ = false;
 };
 
 }  // namespace kb

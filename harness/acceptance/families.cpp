@@ -92,17 +92,17 @@ const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       {"upstream", nullptr},
       {"wide", wide},
-      {"negative", negative, Rounding::each, false},
+      {"negative", negative, false},
       {"far_negative", far_negative},
-      {"positive", positive, Rounding::each, false},
-      {"offset", offset, Rounding::together, false},
+      {"positive", positive, false},
+      {"offset", offset, false},
       {"spread", spread},
-      {"ties", ties, Rounding::together, false},
+      {"ties", ties, false},
       {"zeros", zeros},
       {"dominated", dominated},
-      {"nearly_constant_samples", nearly_constant(false), Rounding::together, false},
-      {"nearly_constant_rows", nearly_constant(true), Rounding::together, false},
-      {"nearly_constant_channels", nearly_constant_channels, Rounding::together, false},
+      {"nearly_constant_samples", nearly_constant(false), false},
+      {"nearly_constant_rows", nearly_constant(true), false},
+      {"nearly_constant_channels", nearly_constant_channels, false},
   };
   return all;
 }

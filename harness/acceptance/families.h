@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "acceptance/rounding.h"
 #include "kb/fill.h"
 #include "kb/tensors.h"
 
@@ -18,9 +17,6 @@ namespace kb {
 struct Family {
   std::string name;  ///< such as "far_negative", for results
   Fill fill;         ///< none: upstream's own values
-  /// together: values are nearly equal, or few of them repeat. The library's error says little
-  /// about an honest sum of them then.
-  Rounding rounding = Rounding::each;
   /// Not where a sum of millions of floats loses too much: roundings add up, or all values have one
   /// sign and the small ones vanish next to the sum.
   bool at_large_sizes = true;

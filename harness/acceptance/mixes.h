@@ -1,5 +1,4 @@
-// Mixes: calls whose samples have values of different families. One call shows them all, and each
-// family's samples are judged by themselves: the values of one would hide the mistakes in another.
+// Mixes: calls whose samples have values of different families. One call shows them all.
 #pragma once
 
 #include <optional>
@@ -19,6 +18,7 @@ struct Mix {
   int64_t samples = 0;  ///< of divided inputs and of outputs, if dimension 0 is divided
   std::string others;   ///< names of inputs that are not divided
 
+  /// Within the range of the input's type.
   void fill(const TensorSpec& input, at::Tensor& out, at::Generator& rng) const;
 };
 
@@ -34,7 +34,6 @@ Mix in_turn(const std::vector<Family>& families, int64_t dimension,
 /// What one family's samples are in an output, or all of them.
 struct Share {
   std::string inputs;  ///< what the samples were given, for evidence
-  Rounding rounding;   ///< what is allowed for
   bool whole = true;
   int64_t first = 0, count = 0;  ///< samples, if not whole
 
@@ -45,18 +44,19 @@ struct Share {
 /// Those of an output that has the samples of divided inputs, else the whole.
 std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output);
 
-/// What a mix shows.
-struct MixJudgement {
-  bool holds = false;          ///< whether the library itself is right in some samples
-  std::optional<Wrong> wrong;  ///< indices are those of the whole output, numbers of its part
-  std::string inputs;          ///< what the wrong samples were given
+/// Where samples begin that are judged together: the shares of an output whose samples are numbers.
+FirstRows first_rows(const Mix& mix);
+
+/// An output that is wrong in a mix.
+struct WrongInMix {
+  Wrong wrong;
+  std::string inputs;  ///< what the worst element's sample was given
 };
 
-/// Judges each share of each output. What is wrong is compared again with what rounding the inputs
-/// costs (Expectation::allow_for_rounding()), then with NearTies; where memory is short, small
-/// errors are not judged.
+/// Compares each output.
+/// @param right made with first_rows()
 /// @param got of all outputs
-MixJudgement judge_mix(const Expectation& right, const Mix& mix, const std::vector<at::Tensor>& got,
-                       const Task& task, const SizeBytes& sizes, at::Generator& rng);
+std::optional<WrongInMix> judge_mix(Expectation& right, const Mix& mix,
+                                    const std::vector<at::Tensor>& got);
 
 }  // namespace kb

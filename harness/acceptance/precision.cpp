@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 #include "kb/tensors.h"
@@ -73,6 +74,39 @@ void require_element_type(const std::string& name) {
                               dtype_name(wanted) + ", but this build's hold " +
                               dtype_name(dtype_of<real>) +
                               ": configure another build folder with -DKB_CONTRACT=" + name);
+}
+
+double unit_roundoff(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return float_roundoff;
+    case at::kHalf:
+      return 0x1p-11;
+    case at::kBFloat16:
+      return 0x1p-8;
+    case at::kDouble:
+      return 0x1p-53;
+    default:
+      TORCH_CHECK(false, "no rounding is defined for ", toString(type));
+  }
+}
+
+double largest_value(at::ScalarType type) {
+  return type == at::kHalf ? 65504.0 : std::numeric_limits<float>::max();
+}
+
+Roundings roundings_of_contract() {
+  constexpr double tf32 = 0x1p-11;
+  const at::Context& context = at::globalContext();
+  Roundings r;
+  if (context.allowTF32CuBLAS()) r.matmul_operand = tf32;
+  if (context.allowTF32CuDNN()) r.convolution_operand = tf32;
+  constexpr at::ScalarType element = dtype_of<real>;
+  if (element == at::kFloat) return r;
+  // Operands have 16 bits already; the tensor cores keep fp32's range and sums.
+  r = {.storage = unit_roundoff(element), .largest = largest_value(element)};
+  if (element == at::kHalf) r.smallest = 0x1p-25;
+  return r;
 }
 
 std::map<std::string, bool> precision_settings() {

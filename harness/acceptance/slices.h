@@ -7,8 +7,8 @@
 
 namespace kb {
 
-/// So many elements take a few hundred megabytes of fp64 at a time.
-inline constexpr int64_t slice_elements = int64_t{1} << 25;
+/// So many elements take a hundred megabytes of fp64 at a time.
+inline constexpr int64_t slice_elements = int64_t{1} << 24;
 
 /// Calls work(first, count) on one slice after another of so many elements.
 template <class Work>

@@ -69,23 +69,15 @@ class Cut {
     return task_.reference(with_value(task_, sizes_, extent_, count), slice);
   }
 
-  // The same in fp64, with what is cut changed.
-  Tensors exact(const Tensors& all, int64_t first, int64_t count, const Change& change) const {
-    Tensors slice = in_fp64(given(all, first, count));
-    for (size_t i = 0; change && i < slice.size(); ++i) {
-      if (!dims_[i]) continue;
-      const int64_t each = all[i].size(*dims_[i]) / extent_.value;
-      slice[i] = change(i, slice[i], *dims_[i], first * each);
-    }
-    return slice;
+  // The same in fp64 of what fixed_in_fp64() returned.
+  Tensors exact(const Tensors& all, int64_t first, int64_t count) const {
+    return reference(in_fp64(given(all, first, count)), count);
   }
 
-  // `all`, with what is not cut in fp64 and changed once and for all.
-  Tensors fixed_in_fp64(Tensors all, const Change& change) const {
+  // `all`, with what is not cut in fp64 once and for all.
+  Tensors fixed_in_fp64(Tensors all) const {
     for (size_t i = 0; i < all.size(); ++i) {
-      if (dims_[i]) continue;
-      all[i] = in_fp64({all[i]}).front();
-      if (change) all[i] = change(i, all[i], 0, 0);
+      if (!dims_[i]) all[i] = in_fp64({all[i]}).front();
     }
     return all;
   }
@@ -102,11 +94,8 @@ class Cut {
 // The slice that was computed last, and how to get the others. Reading in order computes each once.
 class Slices {
  public:
-  Slices(Cut cut, const Tensors& given, int64_t units, Change change)
-      : cut_(std::move(cut)),
-        change_(std::move(change)),
-        given_(cut_.fixed_in_fp64(given, change_)),
-        units_(units) {}
+  Slices(Cut cut, const Tensors& given, int64_t units, std::optional<NoiseSeed> noise)
+      : cut_(std::move(cut)), noise_(noise), given_(cut_.fixed_in_fp64(given)), units_(units) {}
 
   at::Tensor range(size_t output, int64_t first, int64_t count) {
     const int64_t each = cut_.outputs()[output].numel() / cut_.count();
@@ -127,14 +116,20 @@ class Slices {
     if (slice != current_) {
       values_.clear();
       const int64_t first = slice * units_, count = std::min(units_, cut_.count() - first);
-      values_ = cut_.reference(cut_.exact(given_, first, count, change_), count);
+      const auto run = [&] { return cut_.exact(given_, first, count); };
+      values_ = noise_ ? with_noise(roundings_of_contract(), of_slice(*noise_, slice), run) : run();
       current_ = slice;
     }
     return values_;
   }
 
+  static NoiseSeed of_slice(NoiseSeed noise, int64_t slice) {
+    noise.seed += 0xD1B54A32D192ED03 * static_cast<uint64_t>(slice);
+    return noise;
+  }
+
   Cut cut_;
-  Change change_;
+  std::optional<NoiseSeed> noise_;
   Tensors given_;
   int64_t units_, current_ = -1;
   Tensors values_;
@@ -193,13 +188,13 @@ std::optional<Slicing> Slicing::find(const Task& task) {
 
 std::vector<Expected> Slicing::oracle(const Task& task, const SizeBytes& sizes,
                                       const std::vector<at::Tensor>& given,
-                                      const Change& change) const {
+                                      const std::optional<NoiseSeed>& noise) const {
   const auto extent = extent_of(task, sizes, field_, element_);
   TORCH_CHECK(extent && Cut::possible(task, sizes, *extent), task.name, " cannot be sliced along ",
               field_);
   const Cut cut(task, sizes, *extent);
   const int64_t units = std::clamp<int64_t>(slice_bytes_ / cut.unit_bytes(), 1, cut.count());
-  const auto slices = std::make_shared<Slices>(cut, given, units, change);
+  const auto slices = std::make_shared<Slices>(cut, given, units, noise);
   std::vector<Expected> oracle;
   for (size_t i = 0; i < cut.outputs().size(); ++i) {
     oracle.emplace_back(cut.outputs()[i].numel(), [slices, i](int64_t first, int64_t count) {

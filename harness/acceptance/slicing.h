@@ -3,21 +3,16 @@
 
 #include <ATen/ATen.h>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "acceptance/compare.h"
 #include "acceptance/extents.h"
+#include "acceptance/noise.h"
 #include "kb/task.h"
 
 namespace kb {
-
-/// What becomes of a part of an input or weight, in fp64, that begins at `first` along a dimension.
-/// @param index in reference()'s order
-using Change =
-    std::function<at::Tensor(size_t index, const at::Tensor& part, int64_t dim, int64_t first)>;
 
 /// A dimension along which a task's outputs do not depend on each other: the reference on a slice
 /// of the inputs is that slice of the outputs.
@@ -30,10 +25,10 @@ class Slicing {
 
   /// The oracle's outputs, computed slice by slice as they are read.
   /// @param given inputs and weights in reference()'s order
-  /// @param change of them, if any
+  /// @param noise of the contract's roundings, if any; each slice has its own
   std::vector<Expected> oracle(const Task& task, const SizeBytes& sizes,
                                const std::vector<at::Tensor>& given,
-                               const Change& change = {}) const;
+                               const std::optional<NoiseSeed>& noise = {}) const;
   /// Bytes of device memory that this takes at its peak besides `given`.
   int64_t bytes(const Task& task, const SizeBytes& sizes) const;
   /// Name of the size that is divided.

@@ -22,8 +22,8 @@ void measure(const Problem& problem, Preparation& prepared) {
     workload.refill_weights(problem.inputs, rng);
     workload.refill_slot(0, problem.inputs, rng);
     prepared.work = count_work(problem.task, problem.sizes, workload.arguments(0));
-    const Expectation right(problem.task, problem.sizes, workload.arguments(0),
-                            prepared.plan.oracle);
+    Expectation right(problem.task, problem.sizes, workload.arguments(0), problem.rng_seed,
+                      prepared.plan.oracle);
     for (size_t i = 0; i < right.outputs().size(); ++i) {
       prepared.plan.tolerances.push_back(right.tolerance(i));
     }

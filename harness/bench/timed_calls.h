@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "acceptance/expectation.h"
 #include "acceptance/mixes.h"
 #include "bench/arm.h"
 #include "bench/plan.h"
@@ -63,10 +64,13 @@ class TimedCalls {
   void verify_output(int64_t slot, size_t output, const at::Tensor& got);
   bool is_right(int64_t slot, size_t output, const at::Tensor& got) const;
   void verify_mixed();
+  Expectation expectation(int64_t slot, const FirstRows& first_rows = nullptr);
+  [[noreturn]] void refuse(size_t output, const Comparison& c, const std::string& inputs) const;
 
   Problem problem_;
   DuelPlan plan_;
   at::Generator rng_;       ///< of inputs, on the device
+  uint64_t noise_seed_;     ///< of the last call that was looked at again
   int64_t most_slots_ = 1;  ///< that memory allows
   int64_t calls_ = 1;       ///< per unit
   std::unique_ptr<Workload> work_;

@@ -10,7 +10,6 @@
 #include "acceptance/canary.h"
 #include "acceptance/drawn_sizes.h"
 #include "acceptance/expectation.h"
-#include "acceptance/near_ties.h"
 #include "result/verdict.h"
 
 namespace kb {
@@ -36,6 +35,7 @@ Json to_json(const TensorSpec& spec, const Comparison& c) {
           {"error", c.error},
           {"bound", c.bound},
           {"library_error", c.library_error},
+          {"noisy_runs", c.noisy_runs},
           {"max_abs_error", c.max_abs_error},
           {"elements", c.elements}};
 }
@@ -133,37 +133,31 @@ Json Correctness::check_families(RunnerSession& runner) {
   Workload work(task_, sizes(set), 1, memory_);
   work.bind(runner);
   Json judged = Json::array(), left_out = Json::array();
-  const auto judge = [&](const std::string& name, Rounding rounding) {
-    Expectation right(task_, sizes(set), work.arguments(0));
-    right.allow_for_rounding(task_, sizes(set), rng_, rounding);
-    if (!right.library_holds()) {
-      left_out.push_back(name);
-      return false;
+  const auto judge = [&](const std::string& name) {
+    Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed());
+    if (right.says_something()) {
+      const std::vector<at::Tensor> got = call(runner, work, set);
+      for (size_t i = 0; i < got.size(); ++i) {
+        const Comparison c = right.compare(i, got[i]);
+        if (c.worst) decide_incorrect(work.outputs()[i], c, set, "; inputs: " + name);
+      }
     }
-    const std::vector<at::Tensor> got = call(runner, work, set);
-    NearTies ties(right, task_, sizes(set), rng_);
-    for (size_t i = 0; i < got.size(); ++i) {
-      const auto compare = [&](const at::Tensor& values) { return right.compare(i, values); };
-      const Comparison c = compare(got[i]);
-      if (!c.worst || ties.explain(i, c, got[i], compare)) continue;
-      decide_incorrect(work.outputs()[i], c, set, "; inputs: " + name);
-    }
-    judged.push_back(name);
-    return true;
+    (right.says_something() ? judged : left_out).push_back(name);
+    return right.says_something();
   };
   prepare(runner, work, 1);
   const std::vector<TensorSpec> specs = task_.tensors(sizes(set));
   if (std::any_of(specs.begin(), specs.end(), takes_families)) {
     for (const Family& family : choose_families()) {
       work.refill_slot(0, family, rng_);
-      if (judge(family.name, family.rounding) && family.fill) held_.push_back(family);
+      if (judge(family.name) && family.fill) held_.push_back(family);
     }
   }
   if (weights_read(task_) >= weights_of_network) {
     for (const WeightFamily& family : weight_families()) {
       prepare(runner, work, family.scale);
       work.refill_slot(0, InputKind::standard, rng_);
-      judge(family.name, Rounding::each);
+      judge(family.name);
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -232,13 +226,12 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
 bool Correctness::check_mix(RunnerSession& runner, Workload& work, const std::string& set,
                             const OraclePlan& plan, const Mix& mix) {
   const std::vector<at::Tensor> got = on_host(call(runner, work, set), plan.on_host);
-  const Expectation right(task_, sizes(set), work.arguments(0), plan);
-  const MixJudgement judgement = judge_mix(right, mix, got, task_, sizes(set), rng_);
-  if (const auto& wrong = judgement.wrong) {
-    decide_incorrect(work.outputs()[wrong->output], wrong->comparison, set,
-                     "; inputs: " + judgement.inputs);
+  Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed(), plan, first_rows(mix));
+  if (const auto found = judge_mix(right, mix, got)) {
+    decide_incorrect(work.outputs()[found->wrong.output], found->wrong.comparison, set,
+                     "; inputs: " + found->inputs);
   }
-  return judgement.holds;
+  return right.says_something();
 }
 
 void Correctness::prepare(RunnerSession& runner, Workload& work, double scale) {
@@ -259,7 +252,7 @@ Json Correctness::check_canary(RunnerSession& runner, Workload& work, const std:
     memory_.finish();
     runner.prepare();
     const std::vector<at::Tensor> got = call(runner, work, set);
-    const Expectation right(task_, sizes(set), work.arguments(0));
+    const Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed());
     for (size_t j = 0; j < got.size(); ++j) {
       const Comparison c = right.compare_exact(j, got[j]);
       if (c.worst) {
@@ -291,10 +284,10 @@ void Correctness::decide_incorrect(const TensorSpec& spec, const Comparison& c,
 void Correctness::check_call(RunnerSession& runner, Workload& work, const std::string& set,
                              const OraclePlan& plan, Json& outputs) {
   const std::vector<at::Tensor> got = on_host(call(runner, work, set), plan.on_host);
-  Expectation right(task_, sizes(set), work.arguments(0), plan);
+  Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed(), plan);
   for (size_t i = 0; i < work.outputs().size(); ++i) {
     const TensorSpec& spec = work.outputs()[i];
-    const Comparison c = right.compare_with_rounding(i, got[i], task_, sizes(set), rng_);
+    const Comparison c = right.compare(i, got[i]);
     keep_worst(outputs, to_json(spec, c));
     if (c.worst) decide_incorrect(spec, c, set, "");
   }

@@ -55,6 +55,8 @@ class Correctness {
                                      const std::string& set, const std::string& circumstances);
   void check_call(RunnerSession& runner, Workload& work, const std::string& set,
                   const OraclePlan& plan, Json& outputs);
+  // For the noise of one call's reference.
+  uint64_t next_noise_seed() { return options_.rng_seed ^ (++noise_seeds_ << 32); }
   // The families of this session.
   std::vector<Family> choose_families();
 
@@ -63,6 +65,7 @@ class Correctness {
   CorrectnessOptions options_;
   at::Generator rng_;       ///< of the device, for values
   at::Generator host_rng_;  ///< for choices
+  uint64_t noise_seeds_ = 0;
   SizeBytes drawn_;
   std::vector<Family> held_;  ///< what check_families() has judged
 };

@@ -6,6 +6,7 @@
 
 #include "acceptance/canary.h"
 #include "acceptance/expectation.h"
+#include "acceptance/precision.h"
 #include "acceptance/rounding.h"
 #include "validity/mutants.h"
 #include "validity/stages.h"
@@ -39,7 +40,7 @@ class Assessor {
         specs_(task.given(sizes_)) {
     given_ = draw(inputs_);
     other_ = draw(inputs_);
-    right_.emplace(task_, sizes_, given_);
+    right_.emplace(task_, sizes_, given_, options.rng_seed);
     canary_ = Canary::find(task_, sizes_,
                            inputs_ == InputKind::standard ? given_ : draw(InputKind::standard));
   }
@@ -66,7 +67,7 @@ class Assessor {
   }
 
   // Whatever else is wrong, the right answer must pass.
-  void check_honest(size_t output) const {
+  void check_honest(size_t output) {
     const TensorSpec& spec = right_->outputs()[output];
     TORCH_CHECK(!right_->oracle(output).isnan().any().item<bool>(), task_.name, ": output '",
                 spec.name, "' has NaN under its own inputs");
@@ -164,7 +165,7 @@ class Assessor {
   void try_canary() {
     for (size_t call = 0; call < canary_->calls(); ++call) {
       result_.canary.push_back(canary_->operand(call));
-      const Expectation right(task_, sizes_, canary_->arguments(call));
+      const Expectation right(task_, sizes_, canary_->arguments(call), /*noise_seed=*/0);
       try_canary(right, call, "canary_tf32:", rounded_to_tf32);
       try_canary(right, call, "canary_bf16:", rounded_to_bf16);
     }

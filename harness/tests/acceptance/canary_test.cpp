@@ -48,7 +48,7 @@ TEST(Canary, IsExactInFp32InAnyOrder) {
   ASSERT_TRUE(canary);
   for (size_t call = 0; call < canary->calls(); ++call) {
     const std::vector<Tensor> given = canary->arguments(call);
-    const Expectation right(task, {}, given);
+    const Expectation right(task, {}, given, 1);
     Tensor backwards = at::zeros({20, 10});
     for (int64_t k = depth; k-- > 0;) {
       backwards += given[0].select(1, k).unsqueeze(1) * given[1].select(0, k).unsqueeze(0);
@@ -64,7 +64,7 @@ TEST(Canary, MissesNoTerm) {
   const auto canary = find(task);
   ASSERT_TRUE(canary);
   const std::vector<Tensor> given = canary->arguments(0);
-  const Expectation right(task, {}, given);
+  const Expectation right(task, {}, given, 1);
   const Tensor shorter =
       at::matmul(given[0].narrow(1, 0, depth - 1), given[1].narrow(0, 0, depth - 1));
   EXPECT_TRUE(right.compare_exact(0, shorter).worst);
@@ -83,7 +83,7 @@ TEST(Canary, SeesSumsThatAreKeptIn16Bits) {
     for (size_t call = 0; call < canary->calls(); ++call) {
       const std::vector<Tensor> given = canary->arguments(call);
       EXPECT_TRUE(given[canary->position(call)].le(255).all().item<bool>());
-      const Expectation right(task, {}, given);
+      const Expectation right(task, {}, given, 1);
       Tensor wide = at::zeros({20, 10}), narrow = at::zeros({20, 10}, type);
       for (int64_t k = depth; k-- > 0;) {
         const Tensor term = given[0].select(1, k).unsqueeze(1) * given[1].select(0, k).unsqueeze(0);

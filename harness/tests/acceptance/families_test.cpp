@@ -83,58 +83,39 @@ TEST(Families, AreForInputsOfRealNumbers) {
   EXPECT_FALSE(takes_families(weight<float>("w", {2})));
 }
 
-bool library_holds(const std::function<Tensor(const Tensor&)>& reference, const Tensor& x) {
+bool says_something(const std::function<Tensor(const Tensor&)>& reference, const Tensor& x) {
   const Task task = small_task(
       {input<float>("x", x.sizes().vec()), output<float>("y", x.sizes().vec())},
       [=](const std::vector<Tensor>& given) { return std::vector<Tensor>{reference(given[0])}; });
-  return Expectation(task, SizeBytes(sizeof(NoSizes)), {x}).library_holds();
+  return Expectation(task, SizeBytes(sizeof(NoSizes)), {x}, 1).says_something();
 }
 
-TEST(Expectation, SaysWhereTheLibraryDoesNotHold) {
+TEST(Expectation, SaysNothingWhereTheLibraryDoesNotHold) {
   const Tensor x = at::arange(1, 9, at::kFloat);
-  EXPECT_TRUE(library_holds([](const Tensor& t) { return t.exp(); }, x));
-  EXPECT_FALSE(library_holds([](const Tensor& t) { return t.exp(); }, 100 * x)) << "overflow";
-  EXPECT_FALSE(library_holds([](const Tensor& t) { return t + 1e9 - 1e9; }, x)) << "cancellation";
+  EXPECT_TRUE(says_something([](const Tensor& t) { return t.exp(); }, x));
+  EXPECT_FALSE(says_something([](const Tensor& t) { return t.exp(); }, 100 * x)) << "overflow";
+  EXPECT_FALSE(says_something([](const Tensor& t) { return t + 1e9 - 1e9; }, x)) << "cancellation";
 }
 
 // y = bound(x - offset): where x is near the offset, what is left of large numbers.
-Task clamped_difference(double offset) {
-  return small_task({input<float>("x", {64}), output<float>("y", {64})},
-                    [=](const std::vector<Tensor>& given) {
-                      return std::vector<Tensor>{at::clamp(given[0] - offset, -1, 1)};
-                    });
-}
-
-TEST(Expectation, AllowsWhatRoundingTheInputsCosts) {
-  const Task task = clamped_difference(1e4);
-  Tensor x = at::full({64}, 1e4), y = at::zeros({64});
-  x[7] = 10000.25;
-  y[7] = 0.25 + 1e-4;
-  Expectation right(task, SizeBytes(sizeof(NoSizes)), {x});
-  EXPECT_TRUE(right.compare(0, y).worst) << "the library has no error here";
-  at::Generator rng = make_rng(at::kCPU, 3);
-  right.allow_for_rounding(task, SizeBytes(sizeof(NoSizes)), rng);
-  EXPECT_FALSE(right.compare(0, y).worst);
-  y[7] = 0.5;
-  EXPECT_TRUE(right.compare(0, y).worst);
-  y[7] = 0.25;
-  y[8] = 0.25;
-  EXPECT_TRUE(right.compare(0, y).worst);
-}
-
-TEST(Expectation, AllowsForRoundingWhereTheLibraryIsRightByChance) {
-  const Task task = clamped_difference(100);
+TEST(Expectation, AllowsWhatRoundingCostsWhereTheLibraryIsRightByChance) {
+  const Task task = small_task({input<float>("x", {64}), output<float>("y", {64})},
+                               [=](const std::vector<Tensor>& given) {
+                                 return std::vector<Tensor>{at::clamp(given[0] * 3 - 300, -1, 1)};
+                               });
   Tensor x = at::full({64}, 100.0), y = at::zeros({64});
   x[7] = 100.25;
-  at::Generator rng = make_rng(at::kCPU, 3);
-  const auto wrong = [&](double value) {
-    Expectation right(task, SizeBytes(sizeof(NoSizes)), {x});
-    y[7] = value;
-    EXPECT_TRUE(right.compare(0, y).worst) << "the library has no error here";
-    return right.compare_with_rounding(0, y, task, SizeBytes(sizeof(NoSizes)), rng).worst;
+  const auto compare = [&](int64_t element, double value) {
+    Expectation right(task, SizeBytes(sizeof(NoSizes)), {x}, 1);
+    y = right.library(0).clone();
+    y[element] = value;
+    return right.compare(0, y);
   };
-  EXPECT_FALSE(wrong(0.25 + 1e-5));
-  EXPECT_TRUE(wrong(0.27));
+  EXPECT_FALSE(compare(7, 0.75 + 1e-5).worst);
+  EXPECT_GT(compare(7, 0.75 + 1e-5).noisy_runs, 0) << "the library has no error here";
+  EXPECT_TRUE(compare(7, 0.77).worst);
+  EXPECT_TRUE(compare(8, 0.25).worst);
+  EXPECT_EQ(compare(8, 0.25).noisy_runs, 8);
 }
 
 TEST(Expectation, HoldsForAMillionTermsOneAfterTheOther) {
@@ -154,24 +135,22 @@ TEST(Expectation, HoldsForAMillionTermsOneAfterTheOther) {
       for (int64_t j = 0; j < terms; ++j) sum += left[j] * right[j];
       got[i] = sum;
     }
-    const Expectation expected(task, SizeBytes(sizeof(NoSizes)), {a, b});
+    Expectation expected(task, SizeBytes(sizeof(NoSizes)), {a, b}, 1);
     const Comparison c = expected.compare(0, got);
     EXPECT_FALSE(c.worst) << "mean " << mean << ": error " << c.error << ", allowed " << c.bound;
-    EXPECT_TRUE(expected.compare(0, got * 1.0002).worst);
+    EXPECT_TRUE(expected.compare(0, got * 1.01).worst);
   }
 }
 
-TEST(Expectation, SaysWhereRoundingTheInputsDecides) {
+TEST(Expectation, SaysNothingWhereRoundingDecides) {
   // As a deep network with large weights: what comes out hardly depends on the library's error.
   const auto reference = [](const std::vector<Tensor>& given) {
-    return std::vector<Tensor>{at::sin(given[0] * 1e5)};
+    return std::vector<Tensor>{at::sin(given[0] * 1e6)};
   };
   const Task task = small_task({input<float>("x", {64}), output<float>("y", {64})}, reference);
-  Expectation right(task, SizeBytes(sizeof(NoSizes)), {at::linspace(1, 2, 64)});
-  EXPECT_TRUE(right.library_holds());
-  at::Generator rng = make_rng(at::kCPU, 3);
-  right.allow_for_rounding(task, SizeBytes(sizeof(NoSizes)), rng);
-  EXPECT_FALSE(right.library_holds());
+  Expectation right(task, SizeBytes(sizeof(NoSizes)), {at::linspace(1, 2, 64)}, 1);
+  EXPECT_FALSE(right.compare(0, at::zeros({64})).worst);
+  EXPECT_FALSE(right.says_something());
 }
 
 TEST(Expectation, HoldsForAnotherOrderOfSumsWhereFewElementsDecide) {
@@ -183,10 +162,9 @@ TEST(Expectation, HoldsForAnotherOrderOfSumsWhereFewElementsDecide) {
       small_task({input<float>("x", {8192, 16}), output<float>("y", {8192})}, reference);
   at::Generator rng = make_rng(at::kCPU, 5);
   int decided = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (uint64_t round = 0; round < 300; ++round) {
     const Tensor x = at::empty({8192, 16}, at::kFloat).normal_(0, 1000, rng);
-    Expectation right(task, SizeBytes(sizeof(NoSizes)), {x});
-    right.allow_for_rounding(task, SizeBytes(sizeof(NoSizes)), rng);
+    Expectation right(task, SizeBytes(sizeof(NoSizes)), {x}, round);
     Tensor sum = at::zeros({8192});
     for (int64_t i = 0; i < 16; ++i) sum += x.select(1, i);
     const Comparison c = right.compare(0, at::clamp(sum, -1, 1));

@@ -50,7 +50,7 @@ std::vector<Tensor> rounded(std::vector<Tensor> tensors) {
 // Whether a candidate that rounds its operands to TF32 is right.
 bool accepts_tf32(const Task& task) {
   const std::vector<Tensor> given = task.example({});
-  const Expectation right(task, {}, given);
+  Expectation right(task, {}, given, 1);
   return !right.compare(0, task.reference({}, rounded(given)).at(0)).worst;
 }
 
@@ -125,7 +125,7 @@ TEST(Precision, RoundingIsAllowedAtSizesWhereTheReferenceCallsNoProduct) {
   const std::vector<Tensor> given = task.example(flat);
   for (const char* contract : {"fp32", "tf32"}) {
     apply_precision(contract);
-    const Expectation right(task, flat, given);
+    Expectation right(task, flat, given, 1);
     EXPECT_EQ(right.compare(0, task.reference(flat, rounded(given)).at(0)).worst.has_value(),
               std::string(contract) == "fp32");
   }
@@ -143,7 +143,7 @@ TEST(Precision, RoundingOfSpikesIsAllowedWhereRoundingIs) {
   std::vector<Tensor> given = task.example({});
   given[0][0] *= 1e4;
   apply_precision("tf32");
-  const Expectation right(task, {}, given);
+  Expectation right(task, {}, given, 1);
   EXPECT_FALSE(right.compare(0, task.reference({}, rounded(given)).at(0)).worst);
 }
 

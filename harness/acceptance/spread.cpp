@@ -1,0 +1,205 @@
+// Works through outputs of gigabytes in slices, in fp64, on the device where the oracle lies.
+#include "acceptance/spread.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "acceptance/noise.h"
+#include "acceptance/precision.h"
+#include "acceptance/slices.h"
+
+namespace kb {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nothing_left = 1.0 / 16;  // S / Y of a sample that says nothing
+constexpr int64_t whole_from = 64;         // elements
+
+at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
+
+at::Tensor ratio(const at::Tensor& a, const at::Tensor& b) {
+  return at::where(b.gt(0), a / b, at::zeros_like(a));
+}
+
+// One rounding of an output; of a 16-bit one half, since errors of nearest rounding are that large
+// on average.
+double own_rounding(at::ScalarType type) {
+  const double u = unit_roundoff(type);
+  return type == at::kHalf || type == at::kBFloat16 ? u / 2 : u;
+}
+
+// Slices hold whole rows where they can, for speed.
+int64_t elements_at_a_time(int64_t row_elements) {
+  return row_elements > slice_elements ? slice_elements
+                                       : slice_elements / row_elements * row_elements;
+}
+
+}  // namespace
+
+at::Tensor in_range(const at::Tensor& values, at::ScalarType type) {
+  const double beyond = largest_value(type) * (1 + unit_roundoff(type) / 2);
+  return at::where(values.abs().gt(beyond), at::full_like(values, infinity).copysign_(values),
+                   values);
+}
+
+// fp64 per element; squares of moves are divided by noise_amplitude's.
+struct Spread::Part {
+  at::Tensor values, special;
+  at::Tensor mean_square, largest_square;  // of the moves, the library's among them
+  at::Tensor own_square;                   // of one rounding
+  at::Tensor dead;                         // bool: says nothing
+  at::Tensor tied;                         // bool: moves by a choice, not in proportion to noise
+};
+
+Spread::Spread(TensorSpec spec, at::Tensor library, Expected oracle,
+               std::vector<int64_t> first_rows)
+    : spec_(std::move(spec)), library_(std::move(library)), oracle_(std::move(oracle)) {
+  if (spec_.numel() == 0) return;
+  const int64_t rows = spec_.shape.empty() ? 1 : spec_.shape[0];
+  row_elements_ = spec_.numel() / rows;
+  std::vector<int64_t> sample_of_row(rows, 0);
+  if (!first_rows.empty()) {
+    samples_ = static_cast<int64_t>(first_rows.size());
+    for (int64_t row = 0, sample = -1; row < rows; ++row) {
+      while (sample + 1 < samples_ && first_rows[sample + 1] <= row) ++sample;
+      sample_of_row[row] = std::max<int64_t>(sample, 0);
+    }
+  } else if (row_elements_ > 1) {
+    samples_ = rows;
+    for (int64_t row = 0; row < rows; ++row) sample_of_row[row] = row;
+  }
+  sample_of_row_ = at::tensor(sample_of_row, at::kLong).to(oracle_.range(0, 1).device());
+}
+
+void Spread::add(Moves moves) {
+  moves_.push_back(std::move(moves));
+  is_pooled_ = false;
+}
+
+Spread::Part Spread::part(int64_t first, int64_t count) const {
+  Part part;
+  const at::Tensor y = in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype);
+  const at::Tensor library = flat_slice(library_, first, count).to(y);
+  part.values = y;
+  part.special = at::isfinite(y).logical_not_();
+  part.dead = at::isfinite(library).eq(part.special);
+  part.dead.logical_or_(part.special.logical_and(library.isnan().ne(y.isnan())));
+  part.own_square = (finite(y) * own_rounding(spec_.dtype)).square_();
+  const at::Tensor off = finite(library - y).square_();
+  part.mean_square = at::zeros_like(y);
+  part.largest_square = off;
+  part.tied = at::zeros_like(part.dead);
+  const double amplitude_squared = noise_amplitude * noise_amplitude;
+  for (const auto& [one, other] : moves_) {
+    const at::Tensor a = one.range(first, count).to(y), b = other.range(first, count).to(y);
+    // Of an infinite value, finite runs move it by infinity, and others by NaN.
+    part.dead.logical_or_(a.isinf()).logical_or_(b.isinf());
+    part.dead.logical_or_(
+        (a.isnan().logical_or_(b.isnan())).logical_and_(part.special.logical_not()));
+    const at::Tensor p = finite(a), q = finite(b);
+    const at::Tensor largest = at::maximum(p.abs(), q.abs());
+    part.tied.logical_or_((p + q).abs_().gt(largest / 2));
+    part.mean_square.add_(p.square().add_(q.square()));
+    part.largest_square = at::maximum(part.largest_square, largest.square() / amplitude_squared);
+  }
+  if (!moves_.empty()) {
+    part.mean_square.div_(2 * static_cast<double>(moves_.size()) * amplitude_squared);
+  }
+  part.mean_square = at::maximum(part.mean_square, off);
+  return part;
+}
+
+// Which sample each of the elements belongs to; one index where it is the same for all.
+at::Tensor Spread::samples_of(int64_t first, int64_t count) const {
+  const int64_t row = first / row_elements_, last = (first + count - 1) / row_elements_;
+  if (row == last || samples_ == 1) return sample_of_row_.narrow(0, row, 1);
+  const at::Tensor rows =
+      at::arange(first, first + count, sample_of_row_.options()).div_(row_elements_, "floor");
+  return sample_of_row_.index_select(0, rows);
+}
+
+void Spread::pool() {
+  if (is_pooled_ || spec_.numel() == 0) return;
+  is_pooled_ = true;
+  const auto zeros = [&] {
+    return at::zeros({samples_}, sample_of_row_.options().dtype(at::kDouble));
+  };
+  moved_ = zeros();
+  value_ = zeros();
+  at::Tensor counts = zeros();
+  library_squared_ = 0;
+  for_slices(
+      spec_.numel(),
+      [&](int64_t first, int64_t count) {
+        const Part p = part(first, count);
+        const at::Tensor known = p.special.logical_or(p.dead).logical_not_().to(at::kDouble);
+        const at::Tensor samples = samples_of(first, count);
+        const auto add = [&](at::Tensor& sums, const at::Tensor& values) {
+          sums.index_add_(0, samples, samples.numel() == 1 ? values.sum().view({1}) : values);
+        };
+        add(moved_, p.mean_square * known);
+        add(value_, finite(p.values).square_().mul_(known));
+        add(counts, known);
+        library_squared_ += finite(flat_slice(library_, first, count).to(p.values) - p.values)
+                                .square_()
+                                .sum()
+                                .item<double>();
+      },
+      elements_at_a_time(row_elements_));
+  moved_squared_ = moved_.sum().item<double>();
+  value_squared_ = value_.sum().item<double>();
+  const at::Tensor some = counts.clamp_min(1);
+  moved_.div_(some);
+  value_.div_(some);
+  dead_ = ratio(moved_, value_).gt(nothing_left * nothing_left).logical_or_(counts.eq(0));
+}
+
+Allowance Spread::allowance(int64_t first, int64_t count) const {
+  const Part p = part(first, count);
+  const at::Tensor samples = samples_of(first, count);
+  const auto of_sample = [&](const at::Tensor& t) { return t.index_select(0, samples); };
+  const at::Tensor moved = of_sample(moved_);
+  const at::Tensor y_squared = finite(p.values).square_();
+  const at::Tensor sigma = (y_squared * of_sample(ratio(moved_, value_)))
+                               .add_(moved)
+                               .add_(p.largest_square)
+                               .add_(p.own_square)
+                               .sqrt_();
+  const at::Tensor dead_sample = of_sample(dead_).logical_and(p.special.logical_not());
+  const at::Tensor unknown = p.dead.logical_or(dead_sample);
+  Allowance allowed{.expected = p.values,
+                    .limit = (sigma * element_limit).masked_fill_(unknown, infinity),
+                    .counted = unknown.logical_or(p.special).logical_or_(p.tied).logical_not_()};
+  const at::Tensor squares = (p.mean_square + p.own_square).mul_(allowed.counted);
+  allowed.squared = whole_limit * whole_limit * squares.sum().item<double>();
+  return allowed;
+}
+
+Comparison Spread::compare(const at::Tensor& got) {
+  pool();
+  if (spec_.numel() == 0) return {};
+  Comparison c = compare_slices(
+      spec_, got, [this](int64_t first, int64_t count) { return allowance(first, count); },
+      elements_at_a_time(row_elements_), whole_from);
+  c.library_error = library_squared_ == 0 ? 0 : std::sqrt(library_squared_ / value_squared_);
+  c.noisy_runs = 2 * static_cast<int>(moves_.size());
+  return c;
+}
+
+bool Spread::says_something() {
+  pool();
+  return spec_.numel() == 0 || !dead_.all().item<bool>();
+}
+
+Tolerance Spread::tolerance() {
+  pool();
+  const double own = own_rounding(spec_.dtype);
+  if (value_squared_ == 0) return {};
+  const double relative = std::sqrt(moved_squared_ / value_squared_ + own * own);
+  return {.relative = whole_limit * relative,
+          .per_rms = element_limit * relative,
+          .per_value = element_limit * relative};
+}
+
+}  // namespace kb

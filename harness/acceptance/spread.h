@@ -1,0 +1,77 @@
+// The acceptance rule: right is what rounding can produce. An output may be as far off as the
+// roundings of its contract move it, and as the library is.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "acceptance/compare.h"
+#include "kb/tensors.h"
+
+namespace kb {
+
+/// No element may be off by more than so many of its own spreads. Chosen together with
+/// noise_amplitude and whole_limit: of 58,420 right results of 203 tasks under five contracts,
+/// these three call 5 wrong, all of one algorithm (Winograd F(4x4) next to spikes), and catch 81 %
+/// of 7,076 wrong kernels (docs/validity.md).
+inline constexpr double element_limit = 10;
+/// No output of at least 64 elements may be off by more than so many spreads of the whole.
+inline constexpr double whole_limit = 4;
+
+/// How far rounding moves each element of one output of one call: sigma^2 = S^2 + (S y / Y)^2 + m^2
+/// + (r y)^2. S and Y are the root mean squares of moves and of values in the element's sample, m
+/// is the element's own largest move, r one rounding of the output (16-bit: half). Moves are what
+/// noisy runs differ by from the plain one in fp64; the library's error is one more move. A sample
+/// whose S is over Y / 16 says nothing, nor does an element where a noisy run or the library is not
+/// finite and the value is, or the other way round.
+class Spread {
+ public:
+  /// What two mirror images of noise, with its amplitude, move the output by.
+  using Moves = std::pair<Expected, Expected>;
+
+  /// From the library's error alone, which can only be less than what rounding does: what it allows
+  /// is right.
+  /// @param library     the reference in the output's own type
+  /// @param oracle      the reference in fp64
+  /// @param first_rows  where samples begin that are pooled, along dimension 0; nothing: each row
+  /// of
+  ///                    an output of two dimensions or more is a sample, and others are one
+  Spread(TensorSpec spec, at::Tensor library, Expected oracle,
+         std::vector<int64_t> first_rows = {});
+
+  /// One more pair of runs.
+  void add(Moves moves);
+
+  Comparison compare(const at::Tensor& got);
+  /// Whether any element is judged.
+  bool says_something();
+  /// What surely is within the rule for values of the same kind.
+  Tolerance tolerance();
+
+ private:
+  struct Part;  // of the elements, with what they move by
+  Part part(int64_t first, int64_t count) const;
+  Allowance allowance(int64_t first, int64_t count) const;
+  at::Tensor samples_of(int64_t first, int64_t count) const;
+  void pool();
+
+  TensorSpec spec_;
+  at::Tensor library_;
+  Expected oracle_;
+  std::vector<Moves> moves_;
+  int64_t row_elements_ = 1;
+  at::Tensor sample_of_row_;  // index per row
+  int64_t samples_ = 1;
+  at::Tensor moved_, value_;  // S^2, Y^2 per sample
+  at::Tensor dead_;           // bool per sample: says nothing
+  double moved_squared_ = 0, value_squared_ = 0, library_squared_ = 0;  // sums
+  bool is_pooled_ = false;                                              // these are of all moves
+};
+
+/// Values beyond a type's largest one, as infinity.
+at::Tensor in_range(const at::Tensor& values, at::ScalarType type);
+
+}  // namespace kb

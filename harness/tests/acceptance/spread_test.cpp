@@ -1,0 +1,182 @@
+// How far rounding moves an output, with moves made by hand and by the noise of a reference.
+#include "acceptance/spread.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+
+#include "acceptance/expectation.h"
+#include "kb/reference.h"
+
+namespace kb {
+namespace {
+
+using at::Tensor;
+
+TensorSpec output_like(const Tensor& t) { return output<float>("y", t.sizes().vec()); }
+
+// What two mirror images move an output by.
+Spread::Moves moves(const Tensor& one, const Tensor& other) {
+  return {Expected(one * noise_amplitude), Expected(other * noise_amplitude)};
+}
+
+Spread exact(const Tensor& y) { return {output_like(y), y.to(at::kFloat), y}; }
+
+TEST(Spread, AllowsAnElementTenOfItsOwnMoves) {
+  const Tensor y = at::full({4, 15}, 8.0, at::kDouble);
+  Tensor one = at::zeros_like(y);
+  one[1][7] = 1e-3;
+  Spread spread = exact(y);
+  spread.add(moves(one, -one));
+  const auto wrong_at = [&](int64_t sample, int64_t element, double off) {
+    Tensor got = y.to(at::kFloat);
+    got[sample][element] += off;
+    return spread.compare(got).worst.has_value();
+  };
+  EXPECT_FALSE(wrong_at(1, 7, 9.9e-3));
+  EXPECT_TRUE(wrong_at(1, 7, 12e-3));
+  // The sample's other elements may move a quarter of it, as the root mean square of 15 says.
+  EXPECT_FALSE(wrong_at(1, 8, 3.5e-3));
+  EXPECT_TRUE(wrong_at(1, 8, 4e-3));
+  EXPECT_TRUE(wrong_at(2, 7, 1e-4)) << "another sample";
+}
+
+TEST(Spread, JudgesTheWholeByWhatMovesInProportion) {
+  const Tensor y = at::full({1000}, 8.0, at::kDouble);
+  const Tensor one = at::full_like(y, 1e-4);
+  Tensor flipped = -one;
+  flipped.narrow(0, 0, 500) = one.narrow(0, 0, 500);  // not in proportion
+  Spread spread = exact(y);
+  spread.add(moves(one, flipped));
+  const auto wrong = [&](int64_t first, double off) {
+    Tensor got = y.to(at::kFloat);
+    got.narrow(0, first, 500).add_(off);
+    return spread.compare(got).worst.has_value();
+  };
+  EXPECT_FALSE(wrong(500, 3.9e-4));
+  EXPECT_TRUE(wrong(500, 4.2e-4));
+  EXPECT_FALSE(wrong(0, 4.2e-4)) << "these choose";
+}
+
+TEST(Spread, OfFewElementsHasNoWhole) {
+  const Tensor y = at::full({63}, 8.0, at::kDouble), one = at::full_like(y, 1e-4);
+  Spread spread = exact(y);
+  spread.add(moves(one, -one));
+  EXPECT_FALSE(spread.compare(y.to(at::kFloat) + 9e-4).worst);
+  EXPECT_TRUE(spread.compare(y.to(at::kFloat) + 2e-3).worst);
+}
+
+TEST(Spread, SaysNothingOfASampleThatMovesFar) {
+  const Tensor y = at::ones({2, 8}, at::kDouble);
+  Tensor one = at::zeros_like(y);
+  one[0].fill_(0.1);
+  Spread spread = exact(y);
+  spread.add(moves(one, -one));
+  Tensor got = y.to(at::kFloat);
+  got[0].fill_(7);
+  EXPECT_FALSE(spread.compare(got).worst);
+  EXPECT_TRUE(spread.says_something());
+  got[1][3] = 1.1;
+  ASSERT_TRUE(spread.compare(got).worst);
+  EXPECT_EQ(spread.compare(got).worst->index, (std::vector<int64_t>{1, 3}));
+  spread.add(moves(at::full_like(y, 0.1), at::full_like(y, -0.1)));
+  EXPECT_FALSE(spread.says_something());
+}
+
+TEST(Spread, SaysNothingWhereNoiseDecidesAboutInfinity) {
+  const Tensor y = at::tensor({1.0, 1e30, INFINITY, INFINITY}, at::kDouble);
+  const Tensor none = at::zeros_like(y);
+  Tensor one = at::tensor({0.0, double{INFINITY}, -double{INFINITY}, double{NAN}}, at::kDouble);
+  Spread spread = exact(y);
+  const auto wrong = [&](std::vector<float> got) {
+    return spread.compare(at::tensor(got)).worst.has_value();
+  };
+  EXPECT_TRUE(wrong({1, INFINITY, INFINITY, INFINITY}));
+  EXPECT_TRUE(wrong({1, 1e30F, 3, INFINITY}));
+  spread.add(moves(one, none));
+  EXPECT_FALSE(wrong({1, INFINITY, 3, INFINITY}));
+  EXPECT_TRUE(wrong({1, INFINITY, 3, 3})) << "infinite in each run";
+  EXPECT_TRUE(wrong({NAN, INFINITY, 3, INFINITY}));
+}
+
+// --- a softmax that takes one of two scores, as a whole and in slices
+
+struct Sizes {
+  int64_t rows = 48;
+  KB_FIELDS(rows)
+};
+using Launch = void(const Sizes&, const float*, const float*, float*, cudaStream_t);
+
+constexpr int64_t scores = 64;
+
+// The weights of the largest of a row's scores, which are up to 1e8.
+Task largest_score() {
+  const auto tensors = [](const Sizes& s) {
+    return std::tuple{input<float>("x", {s.rows, scores}), weight<float>("w", {scores, scores}),
+                      output<float>("y", {s.rows, scores})};
+  };
+  const auto reference = [](const Sizes&, Tensor x, Tensor w) {
+    return at::softmax(1e8 * x, 1).matmul(w);
+  };
+  Sizes small;
+  small.rows = 2;
+  return define<Launch>("Attention", tensors, reference, SizeSets<Sizes>{small, small});
+}
+
+// The two largest scores of row 3, at 7 and 8, are two roundings apart.
+class NearTie : public ::testing::TestWithParam<bool> {
+ protected:
+  NearTie() {
+    at::Generator rng = make_rng(at::kCPU, 5);
+    x_ = at::empty({48, scores}).uniform_(0.5, 0.75, rng);
+    x_.select(1, 7).fill_(1);
+    x_[3][8] = 1 - 2 * 0x1p-24;
+    w_ = at::empty({scores, scores}).normal_(0, 1, rng);
+    OraclePlan plan;
+    if (GetParam()) {
+      plan.slicing = Slicing::find(task_);
+      plan.slicing->set_slice_bytes(144 * scores * 4);  // half of the rows
+    }
+    right_.emplace(task_, task_.full, std::vector<Tensor>{x_, w_}, 7, plan);
+  }
+
+  Tensor library() const { return right_->library(0).clone(); }
+  // From what the row should be to the weights at 8.
+  Tensor to_other(int64_t row) const { return w_[8] - right_->library(0)[row]; }
+  bool is_right(const Tensor& got) { return !right_->compare(0, got).worst; }
+
+  Task task_ = largest_score();
+  Tensor x_, w_;
+  std::optional<Expectation> right_;
+};
+
+TEST_P(NearTie, AllowsBothAndWhatLiesBetween) {
+  EXPECT_TRUE(is_right(library()));
+  EXPECT_EQ(right_->compare(0, library()).noisy_runs, 0);
+  for (const double share : {0.5, 1.0}) {
+    Tensor got = library();
+    got[3] += share * to_other(3);
+    EXPECT_TRUE(is_right(got)) << share;
+    EXPECT_GT(right_->compare(0, got).noisy_runs, 0);
+  }
+}
+
+TEST_P(NearTie, AllowsNoOtherRow) {
+  Tensor another_row = library(), in_proportion = library();
+  another_row[4] += to_other(4);
+  EXPECT_FALSE(is_right(another_row));
+  in_proportion.narrow(0, 4, 2).mul_(1 + 0x1p-11);
+  EXPECT_FALSE(is_right(in_proportion)) << "as products of rounded operands are off";
+  for (const double value : {NAN, INFINITY, -INFINITY}) {
+    Tensor got = library();
+    got[5][5] = value;
+    EXPECT_FALSE(is_right(got)) << value;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Whole, NearTie, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(InSlices, NearTie, ::testing::Values(true));
+
+}  // namespace
+}  // namespace kb
