@@ -9,8 +9,9 @@ set(KB_REQUIRE_ISOLATION "" CACHE STRING "full: judge nothing on a machine that 
 set_property(CACHE KB_REQUIRE_ISOLATION PROPERTY STRINGS "" full)
 set(KB_SIZES full CACHE STRING "full: upstream's sizes; <N>g: scaled down where a GPU with N GB of memory needs it")
 set_property(CACHE KB_SIZES PROPERTY STRINGS full 16g 24g 48g)
-set(KB_CONTRACT fp32 CACHE STRING "Precision contract of judging and timing: fp32, tf32, kernelbench, fp16, bf16")
-set_property(CACHE KB_CONTRACT PROPERTY STRINGS fp32 tf32 kernelbench fp16 bf16)
+set(KB_CONTRACT kernelbench CACHE STRING
+  "Precision contract of judging and timing: kernelbench, fp32, tf32, fp16, bf16")
+set_property(CACHE KB_CONTRACT PROPERTY STRINGS kernelbench fp32 tf32 fp16 bf16)
 set(KB_LANES "eager;graph" CACHE STRING "Baselines to time against: eager and graph always; library, aoti")
 set(KB_PROFILE off CACHE STRING "ncu: after its times, Nsight Compute watches one call of each kernel that passed")
 set_property(CACHE KB_PROFILE PROPERTY STRINGS off ncu)
@@ -31,7 +32,8 @@ endfunction()
 list(SORT KB_LANES)
 kb_check_option(KB_BACKEND cpu "^(cpu|cuda)$" "be cpu or cuda")
 kb_check_option(KB_SANITIZE none "^(none|address|thread)$" "be none, address or thread")
-kb_check_option(KB_CONTRACT fp32 "^(fp32|tf32|kernelbench|fp16|bf16)$" "be fp32, tf32, kernelbench, fp16 or bf16")
+kb_check_option(KB_CONTRACT kernelbench "^(kernelbench|fp32|tf32|fp16|bf16)$"
+  "be kernelbench, fp32, tf32, fp16 or bf16")
 kb_check_option(KB_LANES "eager;graph" "^(aoti;)?eager;graph(;library)?$"
   "hold eager and graph, and may hold library and aoti")
 kb_check_option(KB_CUDA_CHECK syntax "^(syntax|machine_code)$" "be syntax or machine_code")

@@ -68,9 +68,10 @@ Finding Judge::ask(const std::string& task, const std::string& source,
   const TemporaryDirectory folder;
   const fs::path file = folder.path() / "kernel.cu", errors = folder.path() / "errors";
   write_file_atomically(file, source);
-  const Ran ran = run_program({build_dir_ / "bin/kb_judge_kernel", "--no-timing", "--build-dir",
-                               build_dir_, "--unless-code", known_code, "--", task, file},
-                              {}, errors);
+  const Ran ran =
+      run_program({build_dir_ / "bin/kb_judge_kernel", "--no-timing", "--contract", "fp32",
+                   "--build-dir", build_dir_, "--unless-code", known_code, "--", task, file},
+                  {}, errors);
   if (ran.output.empty()) {
     throw std::runtime_error("a kernel of " + task + " could not be judged: " + read_text(errors));
   }

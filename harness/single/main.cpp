@@ -58,6 +58,7 @@ struct Arguments {
   std::string file;
   std::string library = "none";
   std::vector<std::string> headers;
+  std::optional<std::string> contract;    // none: the build's
   std::optional<std::string> known_code;  // code_sha256 of a kernel that has been judged
   bool timing = true;
 };
@@ -160,9 +161,11 @@ class Judging {
     step("bin/kb_check_build", test_limit_s);
     if (!result().at("verdict").is_null()) return result();
     const std::unique_ptr<FileLock> gpu = hold_gpu();
-    step("bin/" + program() + ".test", test_limit_s);
+    std::vector<std::string> contract;
+    if (arguments_.contract) contract = {"--contract", *arguments_.contract};
+    step("bin/" + program() + ".test", test_limit_s, contract);
     if (arguments_.timing && result().at("verdict") == "pass") {
-      step("bin/" + program() + ".bench", bench_limit_s);
+      step("bin/" + program() + ".bench", bench_limit_s, contract);
     }
     return result();
   }
@@ -230,11 +233,12 @@ class Judging {
   }
 
   // One of the three steps of a candidate. 0, 1 and 77 are verdicts; its result says which.
-  void step(const std::string& file, double limit_s) {
+  void step(const std::string& file, double limit_s, const std::vector<std::string>& more = {}) {
     std::string said;
-    const Outcome outcome = start(
-        {build_ / file, "--manifest", folder_.path() / "manifest.json", "--candidate", name()},
-        limit_s, &said);
+    std::vector<std::string> words{build_ / file, "--manifest", folder_.path() / "manifest.json",
+                                   "--candidate", name()};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = start(words, limit_s, &said);
     if (outcome.exit_code == 0 || outcome.exit_code == 1 || outcome.exit_code == 77) return;
     std::fputs(said.c_str(), stderr);
     fail(file + " could not judge the kernel (exit code " + std::to_string(outcome.exit_code) +
@@ -383,6 +387,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"none", "cublas", "cudnn"}));
   app.add_option("--headers", arguments.headers, "headers beyond CUDA's own that it may include")
       ->allow_extra_args(false);
+  app.add_option("--contract", arguments.contract, "precision contract instead of the build's");
   app.add_option("--unless-code", arguments.known_code,
                  "code_sha256 of another kernel: one that compiles to the same code is not judged, "
                  "the result of any other has its own; for kernels that are trusted");

@@ -189,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--contract", choices=prompt.CONTRACTS,
-        help="precision (default: that of the last kernel, or else fp32)",
+        help="precision (default: that of the last kernel, or else kernelbench)",
     )  # fmt: skip
     p.add_argument(
         "--library", choices=prompt.LIBRARIES,

@@ -24,7 +24,7 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "templates/prompt"
 
 # Style -> how many examples it shows.
 STYLES = {"zero-shot": 0, "one-shot": 1, "few-shot": 3, "hardware": 1, "refine": 0}
-CONTRACTS = ("fp32", "tf32", "kernelbench", "fp16", "bf16")
+CONTRACTS = ("kernelbench", "fp32", "tf32", "fp16", "bf16")
 # What a run.json may let kernels call -> what that is.
 LIBRARIES = {"none": (), "cublas": ("cuBLAS",), "cudnn": ("cuDNN", "cuBLAS")}
 

@@ -200,7 +200,7 @@ kb_need_everything() {
   local cache=build/$KB_PRESET/CMakeCache.txt
   if ! grep -q '^KB_TASKS:[A-Z]*=\*$' "$cache" || ! grep -q '^KB_RUNS:[A-Z]*=\*$' "$cache" ||
     grep -q '^KB_CONTRACT:[A-Z]*=.*16$' "$cache"; then
-    kb_die "build/$KB_PRESET leaves tests of the project out, as an earlier call of cmake chose: run cmake --preset $KB_PRESET -DKB_TASKS='*' -DKB_RUNS='*' -DKB_CONTRACT=fp32 and then this again"
+    kb_die "build/$KB_PRESET leaves tests of the project out, as an earlier call of cmake chose: run cmake --preset $KB_PRESET -DKB_TASKS='*' -DKB_RUNS='*' -DKB_CONTRACT=kernelbench and then this again"
   fi
 }
 

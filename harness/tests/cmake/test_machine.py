@@ -126,7 +126,7 @@ def test_a_remembered_option_is_shown(tree: Tree) -> None:
     assert tree.configure("-DKB_CONTRACT=tf32", build="remembered").returncode == 0
     again = tree.configure(build="remembered")
     assert "KB_CONTRACT is 'tf32'" in again.stdout
-    stopped(tree.configure("-DKB_CONTRACT=fp8", build="remembered"), "-DKB_CONTRACT='fp32'")
+    stopped(tree.configure("-DKB_CONTRACT=fp8", build="remembered"), "-DKB_CONTRACT='kernelbench'")
 
 
 def test_a_contract_decides_what_all_is_compiled_for(tree: Tree) -> None:

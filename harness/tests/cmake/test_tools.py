@@ -210,7 +210,7 @@ def test_selftest_needs_all_tests(
     """Nothing is built where an earlier choice, which CMake remembers, has left some out."""
     can_install(machine)
     say(machine, "grep", f'exec {shutil.which("grep")} "$@"')
-    cached = {"KB_TASKS": "*", "KB_RUNS": "*", "KB_CONTRACT": "fp32", **remembered}
+    cached = {"KB_TASKS": "*", "KB_RUNS": "*", "KB_CONTRACT": "kernelbench", **remembered}
     cache = "".join(f"{name}:STRING={value}\n" for name, value in cached.items())
     say(
         machine,
@@ -226,7 +226,7 @@ esac""",
     done = tree.run(["tools/selftest"], PATH=str(machine), KB_PRESET="p", KB_TORCH_DIR="/torch")
     assert done.returncode == 1
     assert ("building" in done.stdout) == complete
-    remedy = "cmake --preset p -DKB_TASKS='*' -DKB_RUNS='*' -DKB_CONTRACT=fp32"
+    remedy = "cmake --preset p -DKB_TASKS='*' -DKB_RUNS='*' -DKB_CONTRACT=kernelbench"
     assert (remedy in done.stderr) != complete
     shutil.rmtree(tree.root / "build/p")
 
