@@ -106,6 +106,16 @@ def test_common_mistakes_are_named(
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python3", "/bin/false", "/bin/echo"])
+def test_a_contract_overrides_the_presets(checkout: Checkout) -> None:
+    """The result names it; one of another element type needs another build."""
+    kernel = str(EXAMPLES / f"{RIGHT}.cu")
+    for contract in ("fp32", "tf32"):
+        done = checkout.judge("--contract", contract, "--no-timing", PRESET, f"level1/{RIGHT}", kernel)
+        assert json.loads(done.stdout)["correctness"]["contract"] == contract
+    done = checkout.judge("--contract=bf16", "--no-timing", PRESET, f"level1/{RIGHT}", kernel)
+    assert done.returncode == 2 and "-DKB_CONTRACT=bf16" in done.stderr
+
+
 def test_a_verdict_needs_no_python(checkout: Checkout, python: str) -> None:
     environment = {"KB_PYTHON": python}
     done = checkout.judge(
