@@ -173,12 +173,13 @@ at::Tensor deviation(const at::Tensor& got, const Allowance& allowed, double lar
 }  // namespace
 
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
-                          const Allowances& allowances, int64_t at_a_time, int64_t whole_from) {
+                          const Allowances& allowances, int64_t at_a_time, double whole_from) {
   Comparison result;
   result.elements = spec.numel();
   const double largest = largest_value(spec.dtype);
-  double norm_squared = 0, error_squared = 0, allowed_squared = 0, worst_ratio = -1;
-  int64_t counted = 0, worst_at = 0;
+  double norm_squared = 0, error_squared = 0, worst_ratio = -1;
+  double allowed_squared = 0, allowed_fourth = 0;
+  int64_t worst_at = 0;
   const auto slice_of = [&](const Allowance& allowed, int64_t first, int64_t count) {
     return deviation(flat_slice(got, first, count).to(allowed.expected), allowed, largest);
   };
@@ -190,7 +191,7 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
         norm_squared += finite(allowed.expected).square_().sum().item<double>();
         error_squared += off.square().mul_(allowed.counted).sum().item<double>();
         allowed_squared += allowed.squared;
-        counted += allowed.counted.sum().item<int64_t>();
+        allowed_fourth += allowed.fourth;
         result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
         // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
         const at::Tensor ratio = at::nan_to_num(off / allowed.limit, 0.0, infinity, infinity);
@@ -207,7 +208,8 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
   };
   result.error = relative(error_squared);
   result.bound = relative(allowed_squared);
-  const bool whole_is_wrong = counted >= whole_from && !(error_squared <= allowed_squared);
+  const bool whole_counts = allowed_squared * allowed_squared >= whole_from * allowed_fourth;
+  const bool whole_is_wrong = whole_counts && !(error_squared <= allowed_squared);
   if (worst_ratio <= 1 && !whole_is_wrong) return result;
   const auto value = [&](int64_t at) {
     return WrongElement{.got = element(got, at),
@@ -226,6 +228,11 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
             reason_for(worst.got, flat_slice(got, worst_at, 1).contiguous().view(at::kByte)),
             wrong_elements(spec.shape, wrong, value)};
   return result;
+}
+
+bool any_wrong(const TensorSpec& spec, const at::Tensor& got, const Allowance& allowed) {
+  const at::Tensor off = deviation(got.to(allowed.expected), allowed, largest_value(spec.dtype));
+  return off.gt(allowed.limit).any().item<bool>();
 }
 
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,

@@ -76,6 +76,7 @@ struct Allowance {
   at::Tensor limit;     ///< of each element; infinite where nothing is known of it
   at::Tensor counted;   ///< bool: elements that belong to the error of the whole
   double squared = 0;   ///< sum of squares that counted elements may be off by, all together
+  double fourth = 0;    ///< sum of the squares of what is summed there
 };
 /// Of the elements [first, first + count) in row-major order.
 using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
@@ -84,11 +85,16 @@ using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
 /// not; NaN and infinity must stand exactly where they are expected. Where the expected value is as
 /// near to the type's largest one as the limit reaches, infinity is right, too.
 /// @param at_a_time    elements of a slice
-/// @param whole_from   the error of the whole is judged where so many elements are counted
+/// @param whole_from   the error of the whole is judged where so many elements have a say in it:
+/// the
+///                     square of the sum of what each may add, over the sum of squares
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
-                          const Allowances& allowances, int64_t at_a_time, int64_t whole_from = 0);
+                          const Allowances& allowances, int64_t at_a_time, double whole_from = 0);
 
-/// The same with one tolerance for all elements. Integers must be equal.
+/// Whether any element of a slice is wrong.
+bool any_wrong(const TensorSpec& spec, const at::Tensor& got, const Allowance& allowed);
+
+/// The same as compare_slices() with one tolerance for all elements. Integers must be equal.
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
                           const Tolerance& tolerance);
 

@@ -8,7 +8,6 @@
 #include "acceptance/noise.h"
 
 namespace kb {
-
 std::vector<at::Tensor> in_fp64(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> out;
   for (const at::Tensor& t : tensors) {
@@ -30,7 +29,8 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
       given_(std::move(given)),
       library_(on_host(task_.reference(sizes_, given_), plan.on_host)),
       noise_seed_(noise_seed),
-      noise_slicing_(plan.slicing),
+      piece_bytes_(plan.piece_bytes),
+      slicing_(plan.slicing),
       noise_on_host_(plan.oracle_on_host) {
   if (plan.slicing) {
     oracle_ = plan.slicing->oracle(task_, sizes_, given_);
@@ -73,65 +73,95 @@ Comparison Expectation::compare(size_t output, const at::Tensor& got) {
   }
   auto& spread = spreads_[output];
   if (!spread) return compare_output(spec, got, oracle_.at(output), {});
-  constexpr int most_pairs = 4;
   Comparison c = spread->compare(got);
+  if (!c.worst) return c;
+  if (is_large() && !slicing_) slicing_ = Slicing::find(task_);
+  if (is_large() && slicing_) {
+    slicing_->set_slice_bytes(piece_bytes_);
+    if (slicing_->pieces(task_, sizes_) > 1) return compare_in_pieces(output, got, c);
+  }
+  return compare_with_noise(output, got, std::move(c));
+}
+
+bool Expectation::is_large() const {
+  int64_t bytes = 0;
+  for (const at::Tensor& t : given_) bytes += static_cast<int64_t>(t.nbytes());
+  for (const TensorSpec& spec : outputs_) bytes += spec.bytes();
+  return bytes > 2 * piece_bytes_;
+}
+
+// Where a choice decides (which score is the largest, which side of a clamp), one of some hundred
+// right elements takes one that eight runs do not show, and hardly any one that thirty-two do not.
+Comparison Expectation::compare_with_noise(size_t output, const at::Tensor& got, Comparison c) {
+  constexpr int enough_pairs = 4, most_pairs = 16;
+  constexpr int64_t few = 16;  // one of so many elements
   for (int pairs = 1; c.worst && pairs <= most_pairs; pairs *= 2) {
-    while (pairs_ < pairs) add_noise();
-    c = spread->compare(got);
+    if (pairs > enough_pairs && c.worst->all.count * few > c.elements) break;
+    for (; pairs_ < pairs; ++pairs_) {
+      // Odd multiples of it differ for all pairs.
+      const uint64_t seed = noise_seed_ + 0x9E3779B97F4A7C15 * static_cast<uint64_t>(pairs_);
+      const std::vector<at::Tensor> one = noisy({seed, 1}), other = noisy({seed, -1});
+      for (size_t i = 0; i < spreads_.size(); ++i) {
+        if (spreads_[i]) spreads_[i]->add(one[i], other[i]);
+      }
+    }
+    c = spreads_[output]->compare(got);
   }
   return c;
 }
 
-void Expectation::add_noise() {
-  // Odd multiples of it differ for all pairs.
-  const uint64_t seed = noise_seed_ + 0x9E3779B97F4A7C15 * static_cast<uint64_t>(++pairs_);
-  const std::vector<Expected> one = moves_of({seed, 1}), other = moves_of({seed, -1});
-  for (size_t i = 0; i < spreads_.size(); ++i) {
-    if (spreads_[i]) spreads_[i]->add({one[i], other[i]});
+std::vector<at::Tensor> Expectation::noisy(const NoiseSeed& noise) {
+  const auto run = [&] {
+    return with_noise(roundings_of_contract(), noise, [&] {
+      return task_.reference(sizes_, in_fp64(on_host(given_, noise_on_host_)));
+    });
+  };
+  if (noise_on_host_) return run();
+  try {
+    return run();
+  } catch (const c10::OutOfMemoryError&) {
+    noise_on_host_ = true;
+    return run();
   }
 }
 
-// What noise moves the outputs by: as a whole, else in slices, else in the host's memory.
-std::vector<Expected> Expectation::moves_of(const NoiseSeed& noise) {
-  if (noise_slicing_) return moves_in_slices(noise);
-  if (!noise_on_host_) {
-    try {
-      return moves_as_a_whole(noise);
-    } catch (const c10::OutOfMemoryError&) {
-      noise_slicing_ = Slicing::find(task_);
-      noise_on_host_ = !noise_slicing_;
+// Samples are judged by themselves, so each slice that holds wrong elements is a smaller call. Some
+// of them, evenly spaced, stand for all: a kernel that is wrong is wrong in many.
+Comparison Expectation::compare_in_pieces(size_t output, const at::Tensor& got,
+                                          const Comparison& whole) {
+  constexpr int64_t most = 32;
+  Spread& spread = *spreads_[output];
+  const int64_t pieces = slicing_->pieces(task_, sizes_);
+  const auto piece = [&](int64_t index) { return slicing_->piece(task_, sizes_, given_, index); };
+  std::vector<int64_t> suspects;
+  for (int64_t i = 0; i < pieces; ++i) {
+    if (whole.worst->all.count == 0) {
+      suspects.push_back(i);  // the whole is off
+      continue;
     }
+    const at::Tensor rows = piece(i).rows(got);
+    const int64_t first = rows.storage_offset() - got.storage_offset();
+    if (spread.has_wrong(got, first, rows.numel())) suspects.push_back(i);
   }
-  return noise_slicing_ ? moves_in_slices(noise) : moves_as_a_whole(noise);
-}
-
-std::vector<Expected> Expectation::moves_in_slices(const NoiseSeed& noise) const {
-  const std::vector<Expected> noisy = noise_slicing_->oracle(task_, sizes_, given_, noise);
-  std::vector<Expected> moves;
-  for (size_t i = 0; i < noisy.size(); ++i) {
-    const at::ScalarType type = outputs_[i].dtype;
-    moves.emplace_back(noisy[i].numel(),
-                       [run = noisy[i], plain = oracle_[i], type](int64_t first, int64_t count) {
-                         const at::Tensor z = run.range(first, count);
-                         return in_range(z, type) - in_range(plain.range(first, count), type);
-                       });
+  Comparison right = whole;
+  right.worst.reset();
+  const auto count = static_cast<int64_t>(suspects.size());
+  for (int64_t j = 0; j < std::min(count, most); ++j) {
+    const int64_t index = count <= most ? j : j * (count - 1) / (most - 1);
+    const Slicing::Piece slice = piece(suspects[index]);
+    Expectation part(task_, slice.sizes, slice.given, noise_seed_ + static_cast<uint64_t>(index),
+                     {.piece_bytes = piece_bytes_});
+    Comparison c = part.compare(output, slice.rows(got).to(slice.given.front().device()));
+    right.noisy_runs = std::max(right.noisy_runs, c.noisy_runs);
+    if (!c.worst) continue;
+    const int64_t first_row = slice.first * (outputs_[output].shape[0] / slice.of);
+    c.worst->index[0] += first_row;
+    for (WrongElement& element : c.worst->all.first) element.index[0] += first_row;
+    c.worst->all.where = "in " + std::to_string(slice.count) + " of " + std::to_string(slice.of) +
+                         " " + slicing_->field();
+    return c;
   }
-  return moves;
-}
-
-std::vector<Expected> Expectation::moves_as_a_whole(const NoiseSeed& noise) const {
-  const std::vector<at::Tensor> noisy = with_noise(roundings_of_contract(), noise, [&] {
-    return task_.reference(sizes_, in_fp64(on_host(given_, noise_on_host_)));
-  });
-  std::vector<Expected> moves;
-  for (size_t i = 0; i < noisy.size(); ++i) {
-    const at::ScalarType type = outputs_[i].dtype;
-    const at::Tensor plain = oracle(i).to(noisy[i].device());
-    // fp32: half of the memory, and more digits than a move needs.
-    moves.emplace_back(
-        spreads_[i] ? (in_range(noisy[i], type) - in_range(plain, type)).to(at::kFloat) : noisy[i]);
-  }
-  return moves;
+  return right;
 }
 
 bool Expectation::says_something() {

@@ -69,11 +69,6 @@ class Cut {
     return task_.reference(with_value(task_, sizes_, extent_, count), slice);
   }
 
-  // The same in fp64 of what fixed_in_fp64() returned.
-  Tensors exact(const Tensors& all, int64_t first, int64_t count) const {
-    return reference(in_fp64(given(all, first, count)), count);
-  }
-
   // `all`, with what is not cut in fp64 once and for all.
   Tensors fixed_in_fp64(Tensors all) const {
     for (size_t i = 0; i < all.size(); ++i) {
@@ -91,11 +86,16 @@ class Cut {
   int64_t cut_bytes_ = 0, whole_bytes_ = 0;
 };
 
+// Units of a slice.
+int64_t units(const Cut& cut, int64_t slice_bytes) {
+  return std::clamp<int64_t>(slice_bytes / cut.unit_bytes(), 1, cut.count());
+}
+
 // The slice that was computed last, and how to get the others. Reading in order computes each once.
 class Slices {
  public:
-  Slices(Cut cut, const Tensors& given, int64_t units, std::optional<NoiseSeed> noise)
-      : cut_(std::move(cut)), noise_(noise), given_(cut_.fixed_in_fp64(given)), units_(units) {}
+  Slices(Cut cut, const Tensors& given, int64_t units)
+      : cut_(std::move(cut)), given_(cut_.fixed_in_fp64(given)), units_(units) {}
 
   at::Tensor range(size_t output, int64_t first, int64_t count) {
     const int64_t each = cut_.outputs()[output].numel() / cut_.count();
@@ -116,20 +116,13 @@ class Slices {
     if (slice != current_) {
       values_.clear();
       const int64_t first = slice * units_, count = std::min(units_, cut_.count() - first);
-      const auto run = [&] { return cut_.exact(given_, first, count); };
-      values_ = noise_ ? with_noise(roundings_of_contract(), of_slice(*noise_, slice), run) : run();
+      values_ = cut_.reference(in_fp64(cut_.given(given_, first, count)), count);
       current_ = slice;
     }
     return values_;
   }
 
-  static NoiseSeed of_slice(NoiseSeed noise, int64_t slice) {
-    noise.seed += 0xD1B54A32D192ED03 * static_cast<uint64_t>(slice);
-    return noise;
-  }
-
   Cut cut_;
-  std::optional<NoiseSeed> noise_;
   Tensors given_;
   int64_t units_, current_ = -1;
   Tensors values_;
@@ -186,15 +179,17 @@ std::optional<Slicing> Slicing::find(const Task& task) {
   return std::nullopt;
 }
 
-std::vector<Expected> Slicing::oracle(const Task& task, const SizeBytes& sizes,
-                                      const std::vector<at::Tensor>& given,
-                                      const std::optional<NoiseSeed>& noise) const {
-  const auto extent = extent_of(task, sizes, field_, element_);
+Extent Slicing::extent(const Task& task, const SizeBytes& sizes) const {
+  auto extent = extent_of(task, sizes, field_, element_);
   TORCH_CHECK(extent && Cut::possible(task, sizes, *extent), task.name, " cannot be sliced along ",
               field_);
-  const Cut cut(task, sizes, *extent);
-  const int64_t units = std::clamp<int64_t>(slice_bytes_ / cut.unit_bytes(), 1, cut.count());
-  const auto slices = std::make_shared<Slices>(cut, given, units, noise);
+  return *std::move(extent);
+}
+
+std::vector<Expected> Slicing::oracle(const Task& task, const SizeBytes& sizes,
+                                      const std::vector<at::Tensor>& given) const {
+  const Cut cut(task, sizes, extent(task, sizes));
+  const auto slices = std::make_shared<Slices>(cut, given, units(cut, slice_bytes_));
   std::vector<Expected> oracle;
   for (size_t i = 0; i < cut.outputs().size(); ++i) {
     oracle.emplace_back(cut.outputs()[i].numel(), [slices, i](int64_t first, int64_t count) {
@@ -204,10 +199,23 @@ std::vector<Expected> Slicing::oracle(const Task& task, const SizeBytes& sizes,
   return oracle;
 }
 
+int64_t Slicing::pieces(const Task& task, const SizeBytes& sizes) const {
+  const Cut cut(task, sizes, extent(task, sizes));
+  return (cut.count() + units(cut, slice_bytes_) - 1) / units(cut, slice_bytes_);
+}
+
+Slicing::Piece Slicing::piece(const Task& task, const SizeBytes& sizes,
+                              const std::vector<at::Tensor>& given, int64_t index) const {
+  const Extent whole = extent(task, sizes);
+  const Cut cut(task, sizes, whole);
+  const int64_t first = index * units(cut, slice_bytes_),
+                count = std::min(units(cut, slice_bytes_), cut.count() - first);
+  return {with_value(task, sizes, whole, count), cut.given(given, first, count), first, count,
+          cut.count()};
+}
+
 int64_t Slicing::bytes(const Task& task, const SizeBytes& sizes) const {
-  const auto extent = extent_of(task, sizes, field_, element_);
-  TORCH_CHECK(extent, task.name, " has no extent ", field_);
-  const Cut cut(task, sizes, *extent);
+  const Cut cut(task, sizes, extent(task, sizes));
   return cut.whole_bytes() + std::max(slice_bytes_, cut.unit_bytes());
 }
 

@@ -9,7 +9,6 @@
 
 #include "acceptance/compare.h"
 #include "acceptance/extents.h"
-#include "acceptance/noise.h"
 #include "kb/task.h"
 
 namespace kb {
@@ -25,10 +24,24 @@ class Slicing {
 
   /// The oracle's outputs, computed slice by slice as they are read.
   /// @param given inputs and weights in reference()'s order
-  /// @param noise of the contract's roundings, if any; each slice has its own
   std::vector<Expected> oracle(const Task& task, const SizeBytes& sizes,
-                               const std::vector<at::Tensor>& given,
-                               const std::optional<NoiseSeed>& noise = {}) const;
+                               const std::vector<at::Tensor>& given) const;
+
+  /// A slice as a smaller call of the same task.
+  struct Piece {
+    SizeBytes sizes;
+    std::vector<at::Tensor> given;
+    int64_t first, count, of;  ///< units of the size that is divided
+
+    /// The output's rows that the piece computes.
+    at::Tensor rows(const at::Tensor& output) const {
+      const int64_t each = output.size(0) / of;
+      return output.narrow(0, first * each, count * each);
+    }
+  };
+  int64_t pieces(const Task& task, const SizeBytes& sizes) const;
+  Piece piece(const Task& task, const SizeBytes& sizes, const std::vector<at::Tensor>& given,
+              int64_t index) const;
   /// Bytes of device memory that this takes at its peak besides `given`.
   int64_t bytes(const Task& task, const SizeBytes& sizes) const;
   /// Name of the size that is divided.
@@ -37,6 +50,7 @@ class Slicing {
   void set_slice_bytes(int64_t bytes) { slice_bytes_ = bytes; }
 
  private:
+  Extent extent(const Task& task, const SizeBytes& sizes) const;
   Slicing(std::string field, size_t element) : field_(std::move(field)), element_(element) {}
 
   std::string field_;
@@ -49,6 +63,8 @@ struct OraclePlan {
   std::optional<Slicing> slicing;  ///< of the oracle; none: it is computed as a whole
   bool on_host = false;            ///< the other outputs wait in the host's memory meanwhile
   bool oracle_on_host = false;     ///< and it is computed there
+  /// Of slices in which outputs are looked at again; noise takes some ten times as much.
+  int64_t piece_bytes = int64_t{256} << 20;
 };
 
 }  // namespace kb

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nothing_left = 1.0 / 16;  // S / Y of a sample that says nothing
-constexpr int64_t whole_from = 64;         // elements
+constexpr double whole_from = 64;          // elements
 
 at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
 
@@ -29,12 +29,6 @@ double own_rounding(at::ScalarType type) {
   return type == at::kHalf || type == at::kBFloat16 ? u / 2 : u;
 }
 
-// Slices hold whole rows where they can, for speed.
-int64_t elements_at_a_time(int64_t row_elements) {
-  return row_elements > slice_elements ? slice_elements
-                                       : slice_elements / row_elements * row_elements;
-}
-
 }  // namespace
 
 at::Tensor in_range(const at::Tensor& values, at::ScalarType type) {
@@ -43,7 +37,7 @@ at::Tensor in_range(const at::Tensor& values, at::ScalarType type) {
                    values);
 }
 
-// fp64 per element; squares of moves are divided by noise_amplitude's.
+// Per element.
 struct Spread::Part {
   at::Tensor values, special;
   at::Tensor mean_square, largest_square;  // of the moves, the library's among them
@@ -72,9 +66,37 @@ Spread::Spread(TensorSpec spec, at::Tensor library, Expected oracle,
   sample_of_row_ = at::tensor(sample_of_row, at::kLong).to(oracle_.range(0, 1).device());
 }
 
-void Spread::add(Moves moves) {
-  moves_.push_back(std::move(moves));
+int64_t Spread::at_a_time() const {
+  return row_elements_ > slice_elements ? slice_elements
+                                        : slice_elements / row_elements_ * row_elements_;
+}
+
+void Spread::add(const at::Tensor& one, const at::Tensor& other) {
+  runs_ += 2;
   is_pooled_ = false;
+  if (spec_.numel() == 0) return;
+  if (!sum_squares_.defined()) {
+    const at::TensorOptions numbers = sample_of_row_.options().dtype(at::kDouble);
+    sum_squares_ = at::zeros({spec_.numel()}, numbers);
+    largest_square_ = at::zeros_like(sum_squares_);
+    wild_ = at::zeros({spec_.numel()}, numbers.dtype(at::kBool));
+    tied_ = at::zeros_like(wild_);
+  }
+  for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
+    const at::Tensor y = in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype);
+    const auto here = [&](at::Tensor& all) { return all.narrow(0, first, count); };
+    const auto moves = [&](const at::Tensor& run) {
+      const at::Tensor z = in_range(flat_slice(run, first, count).to(y), spec_.dtype);
+      here(wild_).logical_or_(at::isfinite(z).ne(at::isfinite(y)));
+      return finite(z - y).div_(noise_amplitude);
+    };
+    const at::Tensor p = moves(one), q = moves(other);
+    here(tied_).logical_or_((p + q).abs_().gt(at::maximum(p.abs(), q.abs()) / 2));
+    const at::Tensor p_squared = p.square(), q_squared = q.square();
+    here(sum_squares_).add_(p_squared).add_(q_squared);
+    at::Tensor largest = here(largest_square_);
+    at::maximum_out(largest, largest, at::maximum(p_squared, q_squared));
+  });
 }
 
 Spread::Part Spread::part(int64_t first, int64_t count) const {
@@ -87,26 +109,14 @@ Spread::Part Spread::part(int64_t first, int64_t count) const {
   part.dead.logical_or_(part.special.logical_and(library.isnan().ne(y.isnan())));
   part.own_square = (finite(y) * own_rounding(spec_.dtype)).square_();
   const at::Tensor off = finite(library - y).square_();
-  part.mean_square = at::zeros_like(y);
-  part.largest_square = off;
+  part.mean_square = part.largest_square = off;
   part.tied = at::zeros_like(part.dead);
-  const double amplitude_squared = noise_amplitude * noise_amplitude;
-  for (const auto& [one, other] : moves_) {
-    const at::Tensor a = one.range(first, count).to(y), b = other.range(first, count).to(y);
-    // Of an infinite value, finite runs move it by infinity, and others by NaN.
-    part.dead.logical_or_(a.isinf()).logical_or_(b.isinf());
-    part.dead.logical_or_(
-        (a.isnan().logical_or_(b.isnan())).logical_and_(part.special.logical_not()));
-    const at::Tensor p = finite(a), q = finite(b);
-    const at::Tensor largest = at::maximum(p.abs(), q.abs());
-    part.tied.logical_or_((p + q).abs_().gt(largest / 2));
-    part.mean_square.add_(p.square().add_(q.square()));
-    part.largest_square = at::maximum(part.largest_square, largest.square() / amplitude_squared);
-  }
-  if (!moves_.empty()) {
-    part.mean_square.div_(2 * static_cast<double>(moves_.size()) * amplitude_squared);
-  }
-  part.mean_square = at::maximum(part.mean_square, off);
+  if (runs_ == 0) return part;
+  const auto here = [&](const at::Tensor& all) { return all.narrow(0, first, count); };
+  part.dead.logical_or_(here(wild_));
+  part.tied = here(tied_);
+  part.mean_square = at::maximum(off, here(sum_squares_) / runs_);
+  part.largest_square = at::maximum(off, here(largest_square_));
   return part;
 }
 
@@ -146,7 +156,7 @@ void Spread::pool() {
                                 .sum()
                                 .item<double>();
       },
-      elements_at_a_time(row_elements_));
+      at_a_time());
   moved_squared_ = moved_.sum().item<double>();
   value_squared_ = value_.sum().item<double>();
   const at::Tensor some = counts.clamp_min(1);
@@ -172,7 +182,9 @@ Allowance Spread::allowance(int64_t first, int64_t count) const {
                     .limit = (sigma * element_limit).masked_fill_(unknown, infinity),
                     .counted = unknown.logical_or(p.special).logical_or_(p.tied).logical_not_()};
   const at::Tensor squares = (p.mean_square + p.own_square).mul_(allowed.counted);
-  allowed.squared = whole_limit * whole_limit * squares.sum().item<double>();
+  const double limit_squared = whole_limit * whole_limit;
+  allowed.squared = limit_squared * squares.sum().item<double>();
+  allowed.fourth = limit_squared * limit_squared * squares.square_().sum().item<double>();
   return allowed;
 }
 
@@ -181,10 +193,20 @@ Comparison Spread::compare(const at::Tensor& got) {
   if (spec_.numel() == 0) return {};
   Comparison c = compare_slices(
       spec_, got, [this](int64_t first, int64_t count) { return allowance(first, count); },
-      elements_at_a_time(row_elements_), whole_from);
+      at_a_time(), whole_from);
   c.library_error = library_squared_ == 0 ? 0 : std::sqrt(library_squared_ / value_squared_);
-  c.noisy_runs = 2 * static_cast<int>(moves_.size());
+  c.noisy_runs = runs_;
   return c;
+}
+
+bool Spread::has_wrong(const at::Tensor& got, int64_t first, int64_t count) {
+  pool();
+  bool found = false;
+  for_slices(count, [&](int64_t from, int64_t some) {
+    const Allowance allowed = allowance(first + from, some);
+    found = found || any_wrong(spec_, flat_slice(got, first + from, some), allowed);
+  });
+  return found;
 }
 
 bool Spread::says_something() {

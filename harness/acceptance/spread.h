@@ -5,7 +5,6 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "acceptance/compare.h"
@@ -18,7 +17,8 @@ namespace kb {
 /// these three call 5 wrong, all of one algorithm (Winograd F(4x4) next to spikes), and catch 81 %
 /// of 7,076 wrong kernels (docs/validity.md).
 inline constexpr double element_limit = 10;
-/// No output of at least 64 elements may be off by more than so many spreads of the whole.
+/// No output may be off as a whole by more than so many spreads, if 64 elements or more have a say
+/// in it.
 inline constexpr double whole_limit = 4;
 
 /// How far rounding moves each element of one output of one call: sigma^2 = S^2 + (S y / Y)^2 + m^2
@@ -29,9 +29,6 @@ inline constexpr double whole_limit = 4;
 /// finite and the value is, or the other way round.
 class Spread {
  public:
-  /// What two mirror images of noise, with its amplitude, move the output by.
-  using Moves = std::pair<Expected, Expected>;
-
   /// From the library's error alone, which can only be less than what rounding does: what it allows
   /// is right.
   /// @param library     the reference in the output's own type
@@ -42,33 +39,38 @@ class Spread {
   Spread(TensorSpec spec, at::Tensor library, Expected oracle,
          std::vector<int64_t> first_rows = {});
 
-  /// One more pair of runs.
-  void add(Moves moves);
+  /// Adds a pair of noisy runs, which are mirror images: the whole output, in fp64.
+  void add(const at::Tensor& one, const at::Tensor& other);
 
   Comparison compare(const at::Tensor& got);
+  /// Whether any of these elements is wrong, in row-major order.
+  bool has_wrong(const at::Tensor& got, int64_t first, int64_t count);
   /// Whether any element is judged.
   bool says_something();
   /// What surely is within the rule for values of the same kind.
   Tolerance tolerance();
 
  private:
-  struct Part;  // of the elements, with what they move by
+  struct Part;  // some elements, with what they move by
   Part part(int64_t first, int64_t count) const;
   Allowance allowance(int64_t first, int64_t count) const;
   at::Tensor samples_of(int64_t first, int64_t count) const;
+  int64_t at_a_time() const;  // elements; whole rows where they can be, for speed
   void pool();
 
   TensorSpec spec_;
   at::Tensor library_;
   Expected oracle_;
-  std::vector<Moves> moves_;
   int64_t row_elements_ = 1;
   at::Tensor sample_of_row_;  // index per row
   int64_t samples_ = 1;
+  int runs_ = 0;
+  // Of the noisy runs, per element: sum of squared moves, largest squared move, and two bools.
+  at::Tensor sum_squares_, largest_square_, wild_, tied_;
+  bool is_pooled_ = false;    // what follows is of all runs
   at::Tensor moved_, value_;  // S^2, Y^2 per sample
   at::Tensor dead_;           // bool per sample: says nothing
   double moved_squared_ = 0, value_squared_ = 0, library_squared_ = 0;  // sums
-  bool is_pooled_ = false;                                              // these are of all moves
 };
 
 /// Values beyond a type's largest one, as infinity.

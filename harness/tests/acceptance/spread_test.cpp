@@ -16,9 +16,9 @@ using at::Tensor;
 
 TensorSpec output_like(const Tensor& t) { return output<float>("y", t.sizes().vec()); }
 
-// What two mirror images move an output by.
-Spread::Moves moves(const Tensor& one, const Tensor& other) {
-  return {Expected(one * noise_amplitude), Expected(other * noise_amplitude)};
+// A pair of runs, which move the output by so much.
+void add_moves(Spread& spread, const Tensor& y, const Tensor& one, const Tensor& other) {
+  spread.add(y + one * noise_amplitude, y + other * noise_amplitude);
 }
 
 Spread exact(const Tensor& y) { return {output_like(y), y.to(at::kFloat), y}; }
@@ -28,7 +28,7 @@ TEST(Spread, AllowsAnElementTenOfItsOwnMoves) {
   Tensor one = at::zeros_like(y);
   one[1][7] = 1e-3;
   Spread spread = exact(y);
-  spread.add(moves(one, -one));
+  add_moves(spread, y, one, -one);
   const auto wrong_at = [&](int64_t sample, int64_t element, double off) {
     Tensor got = y.to(at::kFloat);
     got[sample][element] += off;
@@ -48,7 +48,7 @@ TEST(Spread, JudgesTheWholeByWhatMovesInProportion) {
   Tensor flipped = -one;
   flipped.narrow(0, 0, 500) = one.narrow(0, 0, 500);  // not in proportion
   Spread spread = exact(y);
-  spread.add(moves(one, flipped));
+  add_moves(spread, y, one, flipped);
   const auto wrong = [&](int64_t first, double off) {
     Tensor got = y.to(at::kFloat);
     got.narrow(0, first, 500).add_(off);
@@ -59,10 +59,24 @@ TEST(Spread, JudgesTheWholeByWhatMovesInProportion) {
   EXPECT_FALSE(wrong(0, 4.2e-4)) << "these choose";
 }
 
+// Clamped elements neither move nor are they off.
+TEST(Spread, OfFewElementsThatMoveHasNoWhole) {
+  const Tensor y = at::full({1000}, 8.0, at::kDouble);
+  Tensor one = at::zeros_like(y);
+  one.narrow(0, 0, 2).fill_(0.1);
+  Spread spread = exact(y);
+  add_moves(spread, y, one, -one);
+  Tensor got = y.to(at::kFloat);
+  got.narrow(0, 0, 2).add_(0.6);
+  EXPECT_FALSE(spread.compare(got).worst);
+  got.narrow(0, 0, 2).add_(0.6);
+  EXPECT_TRUE(spread.compare(got).worst);
+}
+
 TEST(Spread, OfFewElementsHasNoWhole) {
   const Tensor y = at::full({63}, 8.0, at::kDouble), one = at::full_like(y, 1e-4);
   Spread spread = exact(y);
-  spread.add(moves(one, -one));
+  add_moves(spread, y, one, -one);
   EXPECT_FALSE(spread.compare(y.to(at::kFloat) + 9e-4).worst);
   EXPECT_TRUE(spread.compare(y.to(at::kFloat) + 2e-3).worst);
 }
@@ -72,7 +86,7 @@ TEST(Spread, SaysNothingOfASampleThatMovesFar) {
   Tensor one = at::zeros_like(y);
   one[0].fill_(0.1);
   Spread spread = exact(y);
-  spread.add(moves(one, -one));
+  add_moves(spread, y, one, -one);
   Tensor got = y.to(at::kFloat);
   got[0].fill_(7);
   EXPECT_FALSE(spread.compare(got).worst);
@@ -80,21 +94,20 @@ TEST(Spread, SaysNothingOfASampleThatMovesFar) {
   got[1][3] = 1.1;
   ASSERT_TRUE(spread.compare(got).worst);
   EXPECT_EQ(spread.compare(got).worst->index, (std::vector<int64_t>{1, 3}));
-  spread.add(moves(at::full_like(y, 0.1), at::full_like(y, -0.1)));
+  add_moves(spread, y, at::full_like(y, 0.1), at::full_like(y, -0.1));
   EXPECT_FALSE(spread.says_something());
 }
 
 TEST(Spread, SaysNothingWhereNoiseDecidesAboutInfinity) {
   const Tensor y = at::tensor({1.0, 1e30, INFINITY, INFINITY}, at::kDouble);
-  const Tensor none = at::zeros_like(y);
-  Tensor one = at::tensor({0.0, double{INFINITY}, -double{INFINITY}, double{NAN}}, at::kDouble);
+  const Tensor run = at::tensor({1.0, double{INFINITY}, 1e38, double{INFINITY}}, at::kDouble);
   Spread spread = exact(y);
   const auto wrong = [&](std::vector<float> got) {
     return spread.compare(at::tensor(got)).worst.has_value();
   };
   EXPECT_TRUE(wrong({1, INFINITY, INFINITY, INFINITY}));
   EXPECT_TRUE(wrong({1, 1e30F, 3, INFINITY}));
-  spread.add(moves(one, none));
+  spread.add(run, y);
   EXPECT_FALSE(wrong({1, INFINITY, 3, INFINITY}));
   EXPECT_TRUE(wrong({1, INFINITY, 3, 3})) << "infinite in each run";
   EXPECT_TRUE(wrong({NAN, INFINITY, 3, INFINITY}));
@@ -177,6 +190,36 @@ TEST_P(NearTie, AllowsNoOtherRow) {
 
 INSTANTIATE_TEST_SUITE_P(Whole, NearTie, ::testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(InSlices, NearTie, ::testing::Values(true));
+
+// --- outputs that are looked at again in pieces
+
+struct Rows {
+  int64_t rows = 96, columns = 64;
+  KB_FIELDS(rows, columns)
+};
+using LaunchOnRows = void(const Rows&, const float*, float*, cudaStream_t);
+
+// What is left of large numbers, clamped; the library is right by chance.
+TEST(Expectation, LooksAgainAtSomePiecesOfAnOutputOfGigabytes) {
+  const auto tensors = [](const Rows& s) {
+    return std::tuple{input<float>("x", {s.rows, s.columns}),
+                      output<float>("y", {s.rows, s.columns})};
+  };
+  const auto reference = [](const Rows&, Tensor x) { return at::clamp(x * 3 - 300, -1, 1); };
+  const Task task =
+      define<LaunchOnRows>("Elementwise", tensors, reference, SizeSets<Rows>{{3, 8}, {5, 7}});
+  const Tensor x = at::full({96, 64}, 100.25);
+  Expectation right(task, task.full, {x}, 1, {.piece_bytes = 4096});
+  Tensor got = right.library(0).clone();
+  got.narrow(0, 40, 20).add_(1e-5);
+  const Comparison c = right.compare(0, got);
+  EXPECT_FALSE(c.worst);
+  EXPECT_GT(c.noisy_runs, 0);
+  got[77][5] = 0.5;
+  const Comparison wrong = right.compare(0, got);
+  ASSERT_TRUE(wrong.worst);
+  EXPECT_EQ(wrong.worst->index, (std::vector<int64_t>{77, 5}));
+}
 
 }  // namespace
 }  // namespace kb
