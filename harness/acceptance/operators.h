@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "kb/task.h"
 
@@ -13,6 +14,7 @@ struct Operators {
   bool matmul = false, convolution = false, recurrent = false, attention = false;
 
   bool any() const { return matmul || convolution || recurrent || attention; }
+  Operators& operator+=(const Operators& more);
 };
 
 /// Watches the operators that `run` calls on this thread. Matrix products: every pair of elements
@@ -20,6 +22,10 @@ struct Operators {
 /// every weight matrix at every step. Attention: both products, of the pairs that its mask leaves.
 /// Whatever these use inside is theirs; everything else counts nothing.
 Operators watch_operators(const std::function<void()>& run);
+
+/// The same of those only that a tensor which `run` returns depends on: what upstream computes and
+/// nobody needs is no work of a task.
+Operators watch_needed_operators(const std::function<std::vector<at::Tensor>()>& run);
 
 /// Whether the contract that is set lets the library round operands of these to TF32.
 bool may_round_to_tf32(const Operators& operators);

@@ -24,7 +24,8 @@ Work count_work(const Task& task, const SizeBytes& sizes,
     if (spec.role != Role::unread) work.bytes += bytes;
     if (spec.role == Role::weight) work.weight_bytes += bytes;
   }
-  const Operators operators = watch_operators([&] { task.reference(sizes, arguments); });
+  const Operators operators =
+      watch_needed_operators([&] { return task.reference(sizes, arguments); });
   work.flops = operators.flops;
   work.tf32 = may_round_to_tf32(operators);
   work.half = dtype_of<real> != at::kFloat;  // real may be incomplete

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "acceptance/precision.h"
+#include "conformance/operator_list.h"
 #include "conformance/safetensors.h"
 #include "conformance/task_library.h"
 #include "result/files.h"
@@ -23,7 +24,8 @@ namespace kb {
 namespace {
 
 struct Options {
-  std::string task, in, out, inputs = "default", device = "cpu", contract = build_contract;
+  std::string task, operators, in, out, inputs = "default", device = "cpu",
+                                        contract = build_contract;
   std::vector<std::string> sizes;
   std::optional<uint64_t> make_inputs;
   bool list = false;
@@ -151,8 +153,8 @@ void check_tensors(const Task& task, const SizeBytes& sizes) {
   }
 }
 
-SizeBytes chosen_sizes(const Task& task, const std::vector<std::string>& settings) {
-  SizeBytes sizes = task.full;
+SizeBytes chosen_sizes(const Task& task, SizeBytes sizes,
+                       const std::vector<std::string>& settings) {
   std::set<std::string> names;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
@@ -233,7 +235,7 @@ std::vector<at::Tensor> call_reference(const Task& task, const SizeBytes& sizes,
 }
 
 void run_reference(const Options& options, const Task& task) {
-  const SizeBytes sizes = chosen_sizes(task, options.sizes);
+  const SizeBytes sizes = chosen_sizes(task, task.full, options.sizes);
   const std::vector<NamedSpec> specs = file_names(task.tensors(sizes));
   const std::vector<at::Tensor> arguments = read_arguments(options, specs);
   const std::vector<at::Tensor> results = call_reference(task, sizes, arguments);
@@ -246,6 +248,18 @@ void run_reference(const Options& options, const Task& task) {
   write_safetensors(options.out, outputs);
 }
 
+void print_operators(const Options& options) {
+  const Task task = load_task(tasks_folder(), options.operators);
+  std::cout << "[";
+  const char* separator = "\n";
+  for (const Json& line : list_operators(task, chosen_sizes(task, task.smoke, options.sizes))) {
+    std::cout << separator << line.dump();
+    separator = ",\n";
+  }
+  std::cout << "\n]" << std::endl;
+  if (!std::cout) throw std::runtime_error("cannot write the operators to standard output");
+}
+
 // A sentence about a seed that a conversion would wrap around; empty if it is one.
 std::string what_is_no_seed(const std::string& text) {
   uint64_t seed = 0;
@@ -256,7 +270,7 @@ std::string what_is_no_seed(const std::string& text) {
 }
 
 void make_inputs(const Options& options, const Task& task) {
-  const SizeBytes sizes = chosen_sizes(task, options.sizes);
+  const SizeBytes sizes = chosen_sizes(task, task.full, options.sizes);
   const at::Device device = chosen_device(options.device);
   at::Generator rng = make_rng(device, *options.make_inputs);
   const InputKind inputs = options.inputs == "compat" ? InputKind::compat : InputKind::standard;
@@ -278,9 +292,13 @@ void check_combination(const CLI::App& app) {
     if (given(name)) throw std::invalid_argument(with + "; leave out " + name);
   };
   if (given("--list")) {
-    for (const char* name : {"--task", "--size", "--in", "--out", "--make-inputs", "--inputs",
-                             "--device", "--contract"}) {
+    for (const char* name : {"--task", "--operators", "--size", "--in", "--out", "--make-inputs",
+                             "--inputs", "--device", "--contract"}) {
       refuse(name, "--list prints every task and takes nothing else");
+    }
+  } else if (given("--operators")) {
+    for (const char* name : {"--task", "--in", "--out", "--make-inputs", "--inputs", "--device"}) {
+      refuse(name, "--operators takes a task, --size and --contract, and no file");
     }
   } else if (given("--make-inputs")) {
     refuse("--in", "--make-inputs reads no file");
@@ -295,11 +313,20 @@ int run(const Options& options) {
     list_tasks();
     return 0;
   }
-  if (options.task.empty()) throw std::invalid_argument("give --task levelN/NNN_slug, or --list");
+  const at::NoGradGuard no_grad;
+  if (!options.operators.empty()) {
+    require_element_type(options.contract);
+    apply_precision(options.contract);
+    print_operators(options);
+    return 0;
+  }
+  if (options.task.empty()) {
+    throw std::invalid_argument(
+        "give --task levelN/NNN_slug, --operators levelN/NNN_slug, or --list");
+  }
   const Task task = load_task(tasks_folder(), options.task);
   if (options.out.empty()) throw std::invalid_argument("give --out, the file to write");
   require_replaceable(options.out);
-  const at::NoGradGuard no_grad;
   require_element_type(options.contract);
   apply_precision(options.contract);
   if (options.make_inputs) {
@@ -321,8 +348,12 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   kb::Options options;
-  CLI::App app("Runs a task's reference on given tensors, makes inputs, or lists the tasks");
+  CLI::App app(
+      "Runs a task's reference on given tensors, makes inputs, or lists a call's operators or the "
+      "tasks");
   app.add_option("--task", options.task, "levelN/NNN_slug");
+  app.add_option("--operators", options.operators,
+                 "levelN/NNN_slug: print the operators of one call as JSON, at smoke");
   app.add_option("--size", options.sizes, "NAME=VALUE, upstream's constant; once for each")
       ->allow_extra_args(false)
       ->take_all();

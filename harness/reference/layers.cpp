@@ -34,6 +34,15 @@ std::vector<int64_t> Extents::in(int64_t dimensions) const {
   return values_;
 }
 
+// Leading dimensions are folded even where that takes a copy.
+Tensor apply_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (x.dim() < 3 || x.is_contiguous()) return at::linear(x, weight, bias);
+  std::vector<int64_t> shape = x.sizes().vec();
+  shape.back() = weight.size(0);
+  const Tensor y = at::mm(x.reshape({-1, x.size(-1)}), weight.t()).view(shape);
+  return bias.defined() ? y.add_(bias) : y;
+}
+
 Linear::Linear(const Scope& at, int64_t in, int64_t out, bool with_bias)
     : weight(at.weight("weight", {out, in})), bias(bias_of(at, with_bias, out, {out, in})) {}
 
@@ -95,15 +104,17 @@ template struct ConvTranspose<2>;
 template struct ConvTranspose<3>;
 
 BatchNorm::BatchNorm(const Scope& at, int64_t channels, double eps)
-    : weight(at.weight("weight", {channels})), bias(at.weight("bias", {channels})), eps(eps) {
-  at.unread_buffer("running_mean", {channels});
-  at.unread_buffer("running_var", {channels});
-  at.unread_buffer("num_batches_tracked", {}, at::kLong);
-}
+    : weight(at.weight("weight", {channels})),
+      bias(at.weight("bias", {channels})),
+      running_mean(at.state("running_mean", {channels}, dtype_of<real>, constant(0))),
+      running_var(at.state("running_var", {channels}, dtype_of<real>, constant(1))),
+      num_batches_tracked(at.state("num_batches_tracked", {}, at::kLong, constant(0))),
+      eps(eps) {}
 
 Tensor BatchNorm::operator()(const Tensor& x) const {
-  return at::batch_norm(x, *weight, *bias, /*running_mean=*/{}, /*running_var=*/{},
-                        /*training=*/true, /*momentum=*/0.1, eps, /*cudnn_enabled=*/true);
+  num_batches_tracked->add_(1);
+  return at::batch_norm(x, *weight, *bias, *running_mean, *running_var, /*training=*/true,
+                        /*momentum=*/0.1, eps, /*cudnn_enabled=*/true);
 }
 
 LayerNorm::LayerNorm(const Scope& at, Shape shape, double eps)
@@ -236,7 +247,7 @@ Tensor MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
   Tensor q, k, v;
   if (key.is_same(query) && value.is_same(key)) {
     // One product for all three, as PyTorch does for self-attention.
-    const Tensor all = at::linear(query, in_proj_weight, *in_proj_bias)
+    const Tensor all = apply_linear(query, in_proj_weight, in_proj_bias)
                            .unflatten(-1, {3, embed})
                            .unsqueeze(0)
                            .transpose(0, -2)
@@ -245,19 +256,20 @@ Tensor MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
     q = all[0], k = all[1], v = all[2];
   } else {
     const std::vector<Tensor> w = in_proj_weight->chunk(3), b = in_proj_bias->chunk(3);
-    q = at::linear(query, w[0], b[0]);
-    k = at::linear(key, w[1], b[1]);
-    v = at::linear(value, w[2], b[2]);
+    q = apply_linear(query, w[0], b[0]);
+    k = apply_linear(key, w[1], b[1]);
+    v = apply_linear(value, w[2], b[2]);
   }
   q = q.view({steps, batch * heads, width}).transpose(0, 1);
   k = k.view({key_steps, batch * heads, width}).transpose(0, 1);
   v = v.view({key_steps, batch * heads, width}).transpose(0, 1);
-  Tensor out;
+  Tensor out, attention;
   if (options.need_weights) {
     q = q * std::sqrt(1.0 / static_cast<double>(width));
     const Tensor keys = k.transpose(-2, -1);
     const Tensor scores = mask.defined() ? at::baddbmm(mask, q, keys) : at::bmm(q, keys);
-    out = at::bmm(at::softmax(scores, -1), v).transpose(0, 1);
+    attention = at::softmax(scores, -1);
+    out = at::bmm(attention, v).transpose(0, 1);
   } else {
     out = at::scaled_dot_product_attention(q.view({batch, heads, steps, width}),
                                            k.view({batch, heads, key_steps, width}),
@@ -266,6 +278,7 @@ Tensor MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
               .permute({2, 0, 1, 3});
   }
   out = out_proj(out.contiguous().view({steps * batch, embed})).view({steps, batch, embed});
+  if (options.need_weights) attention.view({batch, heads, steps, key_steps}).mean(1);
   return options.batch_first ? out.transpose(1, 0) : out;
 }
 

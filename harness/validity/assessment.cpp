@@ -122,9 +122,8 @@ class Assessor {
   void try_stages() {
     const std::vector<Tensor> exact = in_fp64(given_);
     const Outputs run = [&] { return task_.reference(sizes_, exact); };
-    const std::vector<std::string> names = stages(run);
-    for (size_t i = 0; i < names.size(); ++i) {
-      try_results("without_" + names[i], Aspect::value, run_without(i, run));
+    for (const Stage& stage : stages(run)) {
+      try_results("without_" + stage.name, Aspect::value, run_without(stage, run));
     }
   }
 

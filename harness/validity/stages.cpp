@@ -1,74 +1,82 @@
-// A boxed fallback under a dispatch key that LibTorch keeps for tests sees every operator.
+// Operators are traced whole, as a reference calls them.
 #include "validity/stages.h"
-
-#include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/library.h>
 
 #include <map>
 #include <optional>
 
+#include "acceptance/trace.h"
+
 namespace kb {
 namespace {
 
-constexpr auto key = c10::DispatchKey::TESTING_ONLY_GenericMode;
+class Stages final : public Tracer {
+ public:
+  explicit Stages(std::optional<size_t> left_out = {}) : left_out_(left_out) {}
 
-// What the fallback does in this thread.
-struct Watch {
-  std::vector<std::string> names;  // of the operators that can be left out
-  std::optional<size_t> left_out;  // the one that is
-};
-thread_local Watch* watch = nullptr;
-
-std::optional<at::Tensor> first_argument(const c10::OperatorHandle& op,
-                                         const torch::jit::Stack& stack) {
-  const auto& arguments = op.schema().arguments();
-  if (op.schema().returns().size() != 1 || arguments.empty() || op.schema().is_mutable()) {
-    return std::nullopt;
+  bool opens(const c10::OperatorHandle&) override { return false; }
+  void call(const c10::OperatorHandle& op, torch::jit::Stack& stack) override {
+    const size_t arguments = op.schema().arguments().size();
+    const c10::IValue first = arguments == 0 ? c10::IValue() : stack.at(stack.size() - arguments);
+    const bool left_out = left_out_ == names_.size();
+    if (left_out) {
+      torch::jit::drop(stack, arguments);
+      stack.push_back(first);
+    } else {
+      flow_.call(op, stack);
+    }
+    names_.push_back(left_out || is_stage(op.schema(), first, stack)
+                         ? op.schema().name().substr(std::string("aten::").size())
+                         : "");
   }
-  const c10::IValue& first = stack.at(stack.size() - arguments.size());
-  if (!first.isTensor() || !first.toTensor().defined()) return std::nullopt;
-  return first.toTensor();
-}
 
-void pass(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const c10::impl::ExcludeDispatchKeyGuard once(key);  // not what operators call themselves
-  const std::optional<at::Tensor> first = first_argument(op, *stack);
-  op.callBoxed(stack);
-  if (!first || !stack->back().isTensor()) return;
-  const at::Tensor& result = stack->back().toTensor();
-  if (result.sizes() != first->sizes() || result.scalar_type() != first->scalar_type()) return;
-  const std::string name = op.schema().name().substr(std::string("aten::").size());
-  if (name == "contiguous" || name == "clone") return;  // where elements lie, not what they are
-  watch->names.push_back(name);
-  if (watch->left_out == watch->names.size() - 1) stack->back() = *first;
-}
+  std::vector<Stage> needed_by(const std::vector<at::Tensor>& outputs) const {
+    const std::vector<bool> needed = flow_.needed_by(outputs);
+    std::vector<Stage> found;
+    std::map<std::string, int> seen;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i].empty() || !needed[i]) continue;
+      const int count = ++seen[names_[i]];
+      found.push_back({names_[i] + (count > 1 ? "." + std::to_string(count) : ""), i});
+    }
+    return found;
+  }
 
-std::vector<at::Tensor> run_watched(Watch& what, const Outputs& run) {
-  watch = &what;
-  const c10::impl::IncludeDispatchKeyGuard seen(key);
-  return run();
-}
+ private:
+  // Whether an operator, which has just been called, hands on its first argument when left out.
+  static bool is_stage(const c10::FunctionSchema& schema, const c10::IValue& first,
+                       const torch::jit::Stack& stack) {
+    if (schema.returns().size() != 1 || !first.isTensor() || !first.toTensor().defined())
+      return false;
+    const c10::AliasInfo* alias = schema.arguments()[0].alias_info();
+    const bool in_place = alias != nullptr && alias->isWrite();
+    if (schema.is_mutable() != in_place || !stack.back().isTensor()) return false;
+    // These say where elements lie, not what they are.
+    const std::string& name = schema.name();
+    if (name == "aten::contiguous" || name == "aten::clone" || name == "aten::copy_") return false;
+    const at::Tensor& result = stack.back().toTensor();
+    return result.sizes() == first.toTensor().sizes() &&
+           result.scalar_type() == first.toTensor().scalar_type();
+  }
+
+  std::optional<size_t> left_out_;  // among all calls
+  std::vector<std::string> names_;  // of each call, empty if it cannot be left out
+  DataFlow flow_;
+};
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {
-  library.fallback(torch::CppFunction::makeFromBoxedFunction<&pass>());
+std::vector<Stage> stages(const Outputs& run) {
+  Stages all;
+  std::vector<at::Tensor> outputs;
+  trace(all, [&] { outputs = run(); });
+  return all.needed_by(outputs);
 }
 
-std::vector<std::string> stages(const Outputs& run) {
-  Watch all;
-  run_watched(all, run);
-  std::map<std::string, int> seen;
-  for (std::string& name : all.names) {
-    if (const int count = ++seen[name]; count > 1) name += "." + std::to_string(count);
-  }
-  return all.names;
-}
-
-std::vector<at::Tensor> run_without(size_t stage, const Outputs& run) {
-  Watch all;
-  all.left_out = stage;
-  return run_watched(all, run);
+std::vector<at::Tensor> run_without(const Stage& stage, const Outputs& run) {
+  Stages all(stage.call);
+  std::vector<at::Tensor> outputs;
+  trace(all, [&] { outputs = run(); });
+  return outputs;
 }
 
 }  // namespace kb

@@ -11,12 +11,18 @@ namespace kb {
 
 using Outputs = std::function<std::vector<at::Tensor>()>;
 
-/// Names of the operators of ATen that `run` calls and that can be left out, in their order: those
-/// that give a tensor of the shape and type of their first argument. A name that occurs more than
-/// once is numbered: `add`, `add.2`. What operators call themselves is not seen.
-std::vector<std::string> stages(const Outputs& run);
+/// An operator that can be left out.
+struct Stage {
+  std::string name;  ///< numbered if it occurs more than once: `add`, `add.2`
+  size_t call;       ///< its place among all that are called
+};
 
-/// Runs it with operator `stage`, counted as in stages(), handing on its first argument.
-std::vector<at::Tensor> run_without(size_t stage, const Outputs& run);
+/// The operators of ATen that `run` calls, its outputs depend on, and that can be left out, in
+/// their order: those that give a tensor of the shape and type of their first argument. What
+/// operators call themselves is not seen.
+std::vector<Stage> stages(const Outputs& run);
+
+/// Runs it with one operator handing on its first argument.
+std::vector<at::Tensor> run_without(const Stage& stage, const Outputs& run);
 
 }  // namespace kb

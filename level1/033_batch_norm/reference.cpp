@@ -1,7 +1,14 @@
 #include "task.h"
+#include <kb/layers.h>
 #include <kb/reference.h>
 using namespace kb;
 using namespace task;
+
+struct Network {
+  Scope net;
+  Sizes s;
+  BatchNorm bn{net["bn"], s.features};
+};
 
 // Every feature has its own offset, so that its mean counts.
 static void with_offsets(at::Tensor& x, at::Generator& rng) {
@@ -10,20 +17,12 @@ static void with_offsets(at::Tensor& x, at::Generator& rng) {
 }
 
 static auto tensors(const Sizes& s) {
-  const Shape x = {s.batch_size, s.features, s.dim1, s.dim2}, feature = {s.features};
-  return std::tuple{input<real>("x", x).with(with_offsets),
-                    weight<real>("bn.weight", feature),
-                    weight<real>("bn.bias", feature),
-                    unread_buffer<real>("bn.running_mean", feature),
-                    unread_buffer<real>("bn.running_var", feature),
-                    unread_buffer<int64_t>("bn.num_batches_tracked", {}),
+  const Shape x = {s.batch_size, s.features, s.dim1, s.dim2};
+  return std::tuple{input<real>("x", x).with(with_offsets), weights<Network>(s),
                     output<real>("y", x)};
 }
 
-static Tensor reference(const Sizes&, Tensor x, Tensor weight, Tensor bias) {
-  return at::batch_norm(x, weight, bias, /*running_mean=*/{}, /*running_var=*/{}, /*training=*/true,
-                        /*momentum=*/0.1, /*eps=*/1e-5, /*cudnn_enabled=*/true);
-}
+static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net.bn(x); }
 
 Task kb::task() {
   return define<decltype(launch)>("Normalization", tensors, reference,

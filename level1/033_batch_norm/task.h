@@ -1,6 +1,7 @@
 // Batch normalisation in training mode, with an affine map per feature:
 // y = (x - mean) / sqrt(var + 1e-5) * weight + bias, where mean and var (without Bessel's
-// correction) are those of the feature over the whole batch. There are no running statistics.
+// correction) are those of the feature over the whole batch. Upstream also updates running
+// statistics, which no output shows; a kernel has none.
 // x, y: [batch_size, features, dim1, dim2]; weight, bias: [features].
 #pragma once
 #include <kb/contract.h>

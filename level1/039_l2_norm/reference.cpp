@@ -8,7 +8,9 @@ static auto tensors(const Sizes& s) {
   return std::tuple{input<real>("x", shape), output<real>("y", shape)};
 }
 
-static Tensor reference(const Sizes&, Tensor x) { return x / at::norm(x, 2, 1, /*keepdim=*/true); }
+static Tensor reference(const Sizes&, Tensor x) {
+  return x / at::linalg_vector_norm(x, 2, 1, /*keepdim=*/true);
+}
 
 Task kb::task() {
   return define<decltype(launch)>("Normalization", tensors, reference,

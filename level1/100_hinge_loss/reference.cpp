@@ -13,7 +13,7 @@ static auto tensors(const Sizes& s) {
 }
 
 static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {
-  return at::mean(at::clamp(1 - predictions * targets, /*min=*/0));
+  return at::mean(at::clamp(at::rsub(predictions * targets, 1), /*min=*/0));
 }
 
 Task kb::task() {

@@ -19,7 +19,8 @@ static auto tensors(const Sizes& s) {
 }
 
 static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
-  x = at::min(n.conv(x), at::full({}, s.constant_value, x.options()));
+  x = n.conv(x);
+  x = at::min(x, at::scalar_tensor(s.constant_value, x.options()));
   return (x + n.bias) * s.scaling_factor;
 }
 

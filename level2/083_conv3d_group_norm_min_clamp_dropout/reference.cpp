@@ -23,7 +23,7 @@ static auto tensors(const Sizes& s) {
 // Upstream draws the dropout mask inside forward(); here it is an input.
 static Tensor reference(const Sizes& s, Tensor x, const Tensor& mask, const Network& n) {
   x = n.norm(n.conv(x));
-  x = at::minimum(x, at::scalar_tensor(s.min_value, x.options()));
+  x = at::min(x, at::scalar_tensor(s.min_value, x.options()));
   x = at::clamp(x, s.min_value, s.max_value);
   return x * mask / (1 - s.dropout_p);
 }
@@ -33,7 +33,7 @@ static LeastWork least(const Sizes& s) {
   const int64_t less = s.kernel_size - 1;
   const auto elements = static_cast<double>(s.batch_size * s.out_channels * (s.depth - less) *
                                             (s.height - less) * (s.width - less));
-  return {.bytes = elements * (sizeof(bool) + sizeof(real)), .flops = 0};
+  return {.bytes = elements * (sizeof(bool) + c10::elementSize(dtype_of<real>)), .flops = 0};
 }
 
 Task kb::task() {

@@ -22,7 +22,7 @@ static auto tensors(const Sizes& s) {
 
 static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
   x = n.conv(x) + s.add_value;
-  x = at::minimum(x, at::scalar_tensor(0, x.options()));
+  x = at::min(x, at::scalar_tensor(0, x.options()));
   return at::gelu(x) * s.multiply_value;
 }
 

@@ -17,12 +17,12 @@ struct Network {
   Linear fc1{net["fc1"], c256 * 6 * 6, c4096}, fc2{net["fc2"], c4096, c4096};
   Linear fc3{net["fc3"], c4096, s.num_classes};
   Tensor operator()(Tensor x) const {
-    x = at::max_pool2d(at::relu(conv1(x)), 3, 2);
-    x = at::max_pool2d(at::relu(conv2(x)), 3, 2);
-    x = at::relu(conv4(at::relu(conv3(x))));
-    x = at::max_pool2d(at::relu(conv5(x)), 3, 2);
-    x = at::relu(fc1(at::flatten(x, 1)));
-    return fc3(at::relu(fc2(x)));
+    x = at::max_pool2d(relu_(conv1(x)), 3, 2);
+    x = at::max_pool2d(relu_(conv2(x)), 3, 2);
+    x = relu_(conv4(relu_(conv3(x))));
+    x = at::max_pool2d(relu_(conv5(x)), 3, 2);
+    x = relu_(fc1(at::flatten(x, 1)));
+    return fc3(relu_(fc2(x)));
   }
 };
 

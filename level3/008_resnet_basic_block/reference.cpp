@@ -28,8 +28,8 @@ static auto tensors(const Sizes& s) {
 }
 
 static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
-  const Tensor out = n.bn2(n.conv2(at::relu(n.bn1(n.conv1(x)))));
-  return at::relu(out + n.downsample(x));
+  const Tensor out = n.bn2(n.conv2(relu_(n.bn1(n.conv1(x)))));
+  return relu_(out.add_(n.downsample(x)));
 }
 
 Task kb::task() {

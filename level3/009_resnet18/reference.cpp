@@ -17,7 +17,8 @@ struct Block {
   BatchNorm bn2{net["bn2"], out};
   Sequential downsample{net["downsample"]};
   Tensor operator()(const Tensor& x) const {
-    return at::relu(bn2(conv2(at::relu(bn1(conv1(x))))) + downsample(x));
+    const Tensor out = bn2(conv2(relu_(bn1(conv1(x)))));
+    return relu_(out.add_(downsample(x)));
   }
 };
 
@@ -39,7 +40,7 @@ struct ResNet18 {
   Sequential layer3 = layer(net["layer3"], c2, c4, 2), layer4 = layer(net["layer4"], c4, c8, 2);
   Linear fc{net["fc"], c8, s.num_classes};
   Tensor operator()(Tensor x) const {
-    x = at::max_pool2d(at::relu(bn1(conv1(x))), 3, /*stride=*/2, /*padding=*/1);
+    x = at::max_pool2d(relu_(bn1(conv1(x))), 3, /*stride=*/2, /*padding=*/1);
     x = layer4(layer3(layer2(layer1(x))));
     return fc(at::flatten(at::adaptive_avg_pool2d(x, {1, 1}), 1));
   }

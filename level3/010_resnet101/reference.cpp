@@ -19,8 +19,9 @@ struct Bottleneck {
   BatchNorm bn3{net["bn3"], out};
   Sequential downsample{net["downsample"]};
   Tensor operator()(const Tensor& x) const {
-    const Tensor middle = at::relu(bn2(conv2(at::relu(bn1(conv1(x))))));
-    return at::relu(bn3(conv3(middle)) + downsample(x));
+    const Tensor middle = relu_(bn2(conv2(relu_(bn1(conv1(x))))));
+    const Tensor out = bn3(conv3(middle));
+    return relu_(out.add_(downsample(x)));
   }
 };
 
@@ -45,7 +46,7 @@ struct Network {
   Sequential layer4 = layer(net["layer4"], s, 1024, 512, s.layers[3], 2);
   Linear fc{net["fc"], 2048 / s.width_div, s.num_classes};
   Tensor operator()(Tensor x) const {
-    x = at::max_pool2d(at::relu(bn1(conv1(x))), 3, /*stride=*/2, /*padding=*/1);
+    x = at::max_pool2d(relu_(bn1(conv1(x))), 3, /*stride=*/2, /*padding=*/1);
     x = layer4(layer3(layer2(layer1(x))));
     return fc(at::flatten(at::adaptive_avg_pool2d(x, {1, 1}), 1));
   }

@@ -15,7 +15,7 @@ struct Network {
     for (const auto& [count, width] : {std::pair{2, 64}, std::pair{2, 128}, std::pair{3, 256},
                                        std::pair{3, 512}, std::pair{3, 512}}) {
       for (int i = 0; i < count; ++i) {
-        all.add<Conv2d>(in, width / s.width_div, 3, ConvOptions{.padding = 1}).then(at::relu);
+        all.add<Conv2d>(in, width / s.width_div, 3, ConvOptions{.padding = 1}).then(relu_);
         in = width / s.width_div;
       }
       all.then([](const Tensor& x) { return at::max_pool2d(x, 2, 2); });
@@ -27,10 +27,10 @@ struct Network {
     const int64_t width = 4096 / s.width_div;
     return Sequential(net)
         .add<Linear>(512 / s.width_div * 7 * 7, width)
-        .then(at::relu)
+        .then(relu_)
         .then(dropout)
         .add<Linear>(width, width)
-        .then(at::relu)
+        .then(relu_)
         .then(dropout)
         .add<Linear>(width, s.num_classes);
   }

@@ -10,7 +10,7 @@ struct Network {
   Sequential transition =
       Sequential(net["transition"])
           .add<BatchNorm>(s.num_input_features)
-          .then(at::relu)
+          .then(relu_)
           .add<Conv2d>(s.num_input_features, s.num_output_features, 1, ConvOptions{.bias = false})
           .then([](const Tensor& x) { return at::avg_pool2d(x, 2, 2); });
 };

@@ -16,7 +16,7 @@ struct Network {
       all.push_back(
           Sequential(net["layers"][i])
               .add<BatchNorm>(in)
-              .then(at::relu)
+              .then(relu_)
               .add<Conv2d>(in, s.growth_rate, 3, ConvOptions{.padding = 1, .bias = false}));
     }
     return all;

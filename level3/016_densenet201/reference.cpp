@@ -10,8 +10,8 @@ static ConvOptions conv(int64_t stride, int64_t padding) {
 
 // Batch norm, relu and a convolution.
 static Sequential layer(const Scope& net, int64_t in, int64_t out, int64_t kernel) {
-  return Sequential(net).add<BatchNorm>(in).then(at::relu).add<Conv2d>(in, out, kernel,
-                                                                       conv(1, kernel / 2));
+  return Sequential(net).add<BatchNorm>(in).then(relu_).add<Conv2d>(in, out, kernel,
+                                                                    conv(1, kernel / 2));
 }
 
 struct Network {
@@ -21,7 +21,7 @@ struct Network {
   Sequential features = Sequential(net["features"])
                             .add<Conv2d>(3, channels, 7, conv(2, 3))
                             .add<BatchNorm>(channels)
-                            .then(at::relu)
+                            .then(relu_)
                             .then([](const Tensor& x) { return at::max_pool2d(x, 3, 2, 1); });
   std::array<std::vector<Sequential>, 4> dense_blocks = blocks();
   std::vector<Sequential> transition_layers = transitions();
@@ -62,7 +62,7 @@ struct Network {
       }
       if (i < 3) x = at::avg_pool2d(transition_layers[i](x), 2, 2);
     }
-    x = at::relu(final_bn(x));
+    x = relu_(final_bn(x));
     return classifier(at::adaptive_avg_pool2d(x, {1, 1}).view({x.size(0), -1}));
   }
 };

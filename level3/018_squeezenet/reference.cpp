@@ -26,8 +26,8 @@ struct Fire {
   Convolution expand1x1{net["expand1x1"], width, out, 1, 1, 0};
   Convolution expand3x3{net["expand3x3"], width, out, 3, 1, 1};
   Tensor operator()(const Tensor& x) const {
-    const Tensor narrow = at::relu(squeeze(x));
-    return at::cat({at::relu(expand1x1(narrow)), at::relu(expand3x3(narrow))}, 1);
+    const Tensor narrow = relu_(squeeze(x));
+    return at::cat({relu_(expand1x1(narrow)), relu_(expand3x3(narrow))}, 1);
   }
 };
 
@@ -45,7 +45,7 @@ struct Network {
     const auto c = [&](int64_t n) { return n / s.width_div; };
     return Sequential(net)
         .add<Convolution>(int64_t{3}, c(96), 7, 2, 0)
-        .then(at::relu)
+        .then(relu_)
         .then(pool)
         .add<Fire>(c(96), c(16), c(64))
         .add<Fire>(2 * c(64), c(16), c(64))
@@ -59,7 +59,7 @@ struct Network {
         .add<Fire>(2 * c(256), c(64), c(256));
   }
   Tensor operator()(Tensor x) const {
-    x = at::relu(classifier(features(x)));
+    x = relu_(classifier(features(x)));
     return at::flatten(at::adaptive_avg_pool2d(x, {1, 1}), 1);
   }
 };

@@ -21,7 +21,7 @@ struct Network {
     all.then(Sequential(net[number])
                  .add<Conv2d>(s.input_channels, in, 3, conv(2, 1))
                  .add<BatchNorm>(in)
-                 .then(at::relu));
+                 .then(relu_));
     for (const auto& [n, stride] : std::initializer_list<std::pair<int64_t, int64_t>>{{64, 1},
                                                                                       {128, 2},
                                                                                       {128, 1},
@@ -39,10 +39,10 @@ struct Network {
       all.then(Sequential(net[++number])
                    .add<Conv2d>(in, in, 3, conv(stride, 1, in))
                    .add<BatchNorm>(in)
-                   .then(at::relu)
+                   .then(relu_)
                    .add<Conv2d>(in, out, 1, conv(1, 0))
                    .add<BatchNorm>(out)
-                   .then(at::relu));
+                   .then(relu_));
       in = out;
     }
     return all.then([](const Tensor& x) { return at::avg_pool2d(x, 7); });

@@ -34,18 +34,17 @@ struct Network {
   static Sequential block(const Scope& net, int64_t in, int64_t hidden, int64_t out,
                           int64_t stride) {
     Sequential all(net);
-    if (hidden != in)
-      all.add<Convolution>(in, hidden, 1, 1, 1).add<BatchNorm>(hidden).then(at::relu6);
+    if (hidden != in) all.add<Convolution>(in, hidden, 1, 1, 1).add<BatchNorm>(hidden).then(relu6_);
     return all.add<Convolution>(hidden, hidden, 3, stride, hidden)
         .add<BatchNorm>(hidden)
-        .then(at::relu6)
+        .then(relu6_)
         .add<Convolution>(hidden, out, 1, 1, 1)
         .add<BatchNorm>(out);
   }
   static Sequential layers(const Scope& net, const Sizes& s) {
     const auto c = [&](int64_t n) { return n / s.width_div; };
     Sequential all(net);
-    all.add<Convolution>(3, c(32), 3, 2, 1).add<BatchNorm>(c(32)).then(at::relu6);
+    all.add<Convolution>(3, c(32), 3, 2, 1).add<BatchNorm>(c(32)).then(relu6_);
     int64_t in = 32, number = 3;
     for (const auto& [expand, out, count, stride] :
          std::initializer_list<std::array<int64_t, 4>>{{1, 16, 1, 1},
@@ -59,7 +58,7 @@ struct Network {
         all.then(block(net[number++], c(in), c(in * expand), c(out), i == 0 ? stride : 1));
       }
     }
-    return all.add<Convolution>(c(320), c(1280), 1, 1, 1).add<BatchNorm>(c(1280)).then(at::relu6);
+    return all.add<Convolution>(c(320), c(1280), 1, 1, 1).add<BatchNorm>(c(1280)).then(relu6_);
   }
   Tensor operator()(Tensor x) const {
     x = at::adaptive_avg_pool2d(features(x), {1, 1});

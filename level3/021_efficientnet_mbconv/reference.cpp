@@ -17,7 +17,7 @@ struct Network {
                                   .add<Conv2d>(hidden, hidden, s.kernel_size,
                                                conv(s.stride, (s.kernel_size - 1) / 2, hidden))
                                   .add<BatchNorm>(hidden)
-                                  .then(at::relu6);
+                                  .then(relu6_);
   Sequential project_conv = Sequential(net["project_conv"])
                                 .add<Conv2d>(hidden, s.out_channels, 1, conv(1, 0))
                                 .add<BatchNorm>(s.out_channels);
@@ -27,7 +27,7 @@ struct Network {
     if (s.expand_ratio == 1) return all;
     return all.add<Conv2d>(s.in_channels, hidden, 1, conv(1, 0))
         .add<BatchNorm>(hidden)
-        .then(at::relu6);
+        .then(relu6_);
   }
 };
 

@@ -17,18 +17,18 @@ struct Block {
       Sequential(net["depthwise_conv"])
           .add<Conv2d>(hidden, hidden, kernel, conv(stride, (kernel - 1) / 2, hidden))
           .add<BatchNorm>(hidden)
-          .then(at::relu6);
+          .then(relu6_);
   Sequential project_conv =
       Sequential(net["project_conv"]).add<Conv2d>(hidden, out, 1, conv(1, 0)).add<BatchNorm>(out);
 
   Sequential expand() const {
     Sequential all(net["expand_conv"]);
     if (hidden == in) return all;
-    return all.add<Conv2d>(in, hidden, 1, conv(1, 0)).add<BatchNorm>(hidden).then(at::relu6);
+    return all.add<Conv2d>(in, hidden, 1, conv(1, 0)).add<BatchNorm>(hidden).then(relu6_);
   }
   Tensor operator()(const Tensor& x) const {
     const Tensor y = project_conv(depthwise_conv(expand_conv(x)));
-    return residual ? y + x : y;
+    return residual ? y.add_(x) : y;
   }
 };
 

@@ -27,10 +27,10 @@ struct Network {
     return Sequential(net[name])
         .add<Conv2d>(in, hidden, 1, conv(1, 0))
         .add<BatchNorm>(hidden)
-        .then(at::relu6)
+        .then(relu6_)
         .add<Conv2d>(hidden, hidden, 3, conv(stride, 1, hidden))
         .add<BatchNorm>(hidden)
-        .then(at::relu6)
+        .then(relu6_)
         .add<Conv2d>(hidden, out, 1, conv(1, 0))
         .add<BatchNorm>(out);
   }

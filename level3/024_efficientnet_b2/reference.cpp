@@ -47,22 +47,22 @@ struct Network {
     return Sequential(net[name])
         .add<Convolution>(in, wide, 1, gain)
         .add<BatchNorm>(wide)
-        .then(at::relu)
+        .then(relu_)
         .add<Convolution>(wide, wide, 3, gain, stride, wide)
         .add<BatchNorm>(wide)
-        .then(at::relu)
+        .then(relu_)
         .then(mean_pixel)
         .add<Convolution>(wide, narrow, 1, 1.0)
-        .then(at::relu)
+        .then(relu_)
         .add<Convolution>(narrow, wide, 1, spread)
         .then(at::sigmoid)
         .add<Convolution>(wide, out, 1, 0.03)
         .add<BatchNorm>(out);
   }
   Tensor operator()(Tensor x) const {
-    x = mbconv2(mbconv1(at::relu(bn1(conv1(x)))));
+    x = mbconv2(mbconv1(relu_(bn1(conv1(x)))));
     x = mbconv5(mbconv4(mbconv3(x)));
-    return fc(at::flatten(mean_pixel(at::relu(bn_final(conv_final(x)))), 1));
+    return fc(at::flatten(mean_pixel(relu_(bn_final(conv_final(x)))), 1));
   }
 };
 

@@ -30,7 +30,8 @@ struct Unit {
   }
   Tensor operator()(const Tensor& x) const {
     const Tensor middle = bn2(conv2(at::relu(bn1(conv1(x)))));
-    return at::relu(bn3(conv3(shuffled(middle)))) + shortcut(x);
+    const Tensor out = at::relu(bn3(conv3(shuffled(middle))));
+    return out.add_(shortcut(x));
   }
 };
 

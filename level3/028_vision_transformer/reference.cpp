@@ -53,7 +53,7 @@ static LeastWork least(const Sizes& s) {
   const int64_t matrices = s.depth * of_layer + s.mlp_dim * (s.dim + s.num_classes);
   const int64_t vectors = 2 * s.dim + s.depth * (7 * s.dim + s.mlp_dim) + s.mlp_dim + s.num_classes;
   const int64_t elements = matrices + vectors + s.batch_size * s.num_classes;
-  return {.bytes = static_cast<double>(elements * sizeof(real)),
+  return {.bytes = static_cast<double>(elements) * c10::elementSize(dtype_of<real>),
           .flops = 2 * static_cast<double>(matrices)};
 }
 

@@ -41,36 +41,23 @@ static Tensor mask(int64_t edge, int64_t window, int64_t shift) {
   return (region.unsqueeze(1) - region.unsqueeze(2)).ne(0).to(at::kFloat) * -100.0;
 }
 
+// Which row of the table of biases belongs to each two tokens of a window.
+static Tensor position_index(int64_t window) {
+  const Tensor at = at::arange(window);
+  const Tensor coords = at::stack(at::meshgrid({at, at}, "ij")).flatten(1);
+  const Tensor relative = coords.unsqueeze(2) - coords.unsqueeze(1) + (window - 1);
+  return relative[0] * (2 * window - 1) + relative[1];
+}
+
 static Fill always(const Tensor& values) {
   return [values](Tensor& out, at::Generator&) { out.copy_(values); };
 }
-
-// Which row of the table of biases belongs to each two tokens of a window. Weights are no integers,
-// so this buffer is not one of them; it is made where a call first needs it.
-class PositionIndex {
- public:
-  explicit PositionIndex(int64_t window) : window_(window) {}
-  const Tensor& on(at::Device device) const {
-    if (!index_.defined() || index_.device() != device) index_ = make().to(device);
-    return index_;
-  }
-
- private:
-  Tensor make() const {
-    const Tensor at = at::arange(window_);
-    const Tensor coords = at::stack(at::meshgrid({at, at}, "ij")).flatten(1);
-    const Tensor relative = coords.unsqueeze(2) - coords.unsqueeze(1) + (window_ - 1);
-    return (relative[0] * (2 * window_ - 1) + relative[1]).view(-1);
-  }
-  int64_t window_;
-  mutable Tensor index_;
-};
 
 // ---- The network ----
 
 // F.normalize over the last dimension.
 static Tensor normalize(const Tensor& x) {
-  return x / at::norm(x, 2, {-1}, /*keepdim=*/true).clamp_min(1e-12).expand_as(x);
+  return x / at::linalg_vector_norm(x, 2, -1, /*keepdim=*/true).clamp_min(1e-12).expand_as(x);
 }
 
 struct Attention {
@@ -84,18 +71,15 @@ struct Attention {
   Parameter relative_coords_table =
       net.buffer("relative_coords_table", {1, span, span, 2}, always(coordinates(window)),
                  always(coordinates(window)));
-  PositionIndex position_index = unread_index();
+  Parameter relative_position_index = net.state("relative_position_index", {tokens, tokens},
+                                                at::kLong, always(position_index(window)));
   Linear cpb1{net["cpb_mlp"][0], 2, 512}, cpb2{net["cpb_mlp"][2], 512, heads, false};
   Parameter qkv = net["qkv"].weight("weight", {3 * dim, dim});
   Linear proj{net["proj"], dim, dim};
 
-  PositionIndex unread_index() const {
-    net.unread_buffer("relative_position_index", {tokens, tokens}, at::kLong);
-    return PositionIndex(window);
-  }
   Tensor position_bias() const {
-    const Tensor table = cpb2(at::relu(cpb1(relative_coords_table))).view({-1, heads});
-    Tensor bias = table.index({position_index.on(table.device())}).view({tokens, tokens, -1});
+    const Tensor table = cpb2(relu_(cpb1(relative_coords_table))).view({-1, heads});
+    Tensor bias = table.index({relative_position_index->view(-1)}).view({tokens, tokens, -1});
     bias = bias.permute({2, 0, 1}).contiguous();
     return 16 * at::sigmoid(bias);
   }
@@ -106,7 +90,8 @@ struct Attention {
         at::linear(x, qkv, bias).reshape({windows, tokens, 3, heads, -1}).permute({2, 0, 3, 1, 4});
     const Tensor q = all[0], k = all[1], v = all[2];
     Tensor attn = at::matmul(normalize(q), normalize(k).transpose(-2, -1));
-    attn = attn * at::clamp_max(logit_scale, std::log(100.0)).exp();
+    const Tensor most = at::scalar_tensor(100.0, logit_scale->options()).log();
+    attn = attn * at::clamp(logit_scale, /*min=*/std::optional<Tensor>(), most).exp();
     attn = attn + position_bias().unsqueeze(0);
     if (mask.defined()) {
       const int64_t of_image = mask.size(0);

@@ -6,7 +6,8 @@
 //   a = softmax of each row of q * transpose(k) / sqrt(d), times v, the heads side by side again
 //   t = norm(a * transpose(attn.out_proj.weight) + attn.out_proj.bias + t)
 // and y holds t as an image again. Layer norm of a row: (x - mean) / sqrt(var + 1e-5) * weight +
-// bias, var without Bessel's correction.
+// bias, var without Bessel's correction. Upstream also computes the mean of the softmax over the
+// heads, which no output shows; a kernel need not.
 // Weights: "attn.in_proj_weight" [3 * embed_dim, embed_dim], "attn.in_proj_bias",
 // "attn.out_proj.weight" [embed_dim, embed_dim], "attn.out_proj.bias", "norm.weight" [embed_dim],
 // "norm.bias".

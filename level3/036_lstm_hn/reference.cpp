@@ -10,11 +10,7 @@ struct Network {
   Sizes s;
   LSTM lstm{
       net["lstm"], s.input_size, s.hidden_size, {.layers = s.num_layers, .batch_first = true}};
-  void unread(const Scope& fc) const {
-    fc.unread_weight("weight", {s.output_size, s.hidden_size});
-    fc.unread_weight("bias", {s.output_size});
-  }
-  Network(const Scope& net, const Sizes& s) : net(net), s(s) { unread(net["fc"]); }
+  Linear fc{net["fc"].without_effect(), s.hidden_size, s.output_size};
 };
 
 static auto tensors(const Sizes& s) {
@@ -27,7 +23,9 @@ static auto tensors(const Sizes& s) {
 
 static Tensor reference(const Sizes&, const Tensor& x, const Tensor& h0, const Tensor& c0,
                         const Network& net) {
-  return std::get<1>(net.lstm(x, h0, c0));
+  const auto [out, h_n, c_n] = net.lstm(x, h0, c0);
+  net.fc(out.select(1, -1));
+  return h_n;
 }
 
 Task kb::task() {

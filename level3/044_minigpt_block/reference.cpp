@@ -33,7 +33,8 @@ struct Attention {
 };
 
 static Tensor new_gelu(const Tensor& x) {
-  return 0.5 * x * (1.0 + at::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * at::pow(x, 3.0))));
+  const Tensor half = 0.5 * x;
+  return half * (1.0 + at::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * at::pow(x, 3.0))));
 }
 
 struct Network {

@@ -5,7 +5,7 @@ using namespace kb;
 using namespace task;
 
 static Tensor normalised(const Tensor& x) {
-  return x / x.norm(2, /*dim=*/1, /*keepdim=*/true).clamp_min(1e-12).expand_as(x);
+  return x / at::linalg_vector_norm(x, 2, 1, /*keepdim=*/true).clamp_min(1e-12).expand_as(x);
 }
 
 struct Network {

@@ -7,8 +7,8 @@ using namespace task;
 // exp of the sums of x over the steps s + 1 to l, for each pair (l, s); 0 where s is after l.
 static Tensor decays(const Tensor& x) {
   const Tensor sums = at::cumsum(x, -1);
-  const Tensor mask = at::ones({x.size(-1), x.size(-1)}, x.options().dtype(at::kBool)).tril();
   const Tensor between = sums.unsqueeze(-1) - sums.unsqueeze(-2);
+  const Tensor mask = at::ones({x.size(-1), x.size(-1)}, x.options().dtype(at::kBool)).tril();
   return at::exp(between.masked_fill(~mask, -std::numeric_limits<double>::infinity()));
 }
 

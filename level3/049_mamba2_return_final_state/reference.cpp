@@ -7,8 +7,8 @@ using namespace task;
 // exp of the sums of x over the steps s + 1 to l, for each pair (l, s); 0 where s is after l.
 static Tensor decays(const Tensor& x) {
   const Tensor sums = at::cumsum(x, -1);
-  const Tensor mask = at::ones({x.size(-1), x.size(-1)}, x.options().dtype(at::kBool)).tril();
   const Tensor between = sums.unsqueeze(-1) - sums.unsqueeze(-2);
+  const Tensor mask = at::ones({x.size(-1), x.size(-1)}, x.options().dtype(at::kBool)).tril();
   return at::exp(between.masked_fill(~mask, -std::numeric_limits<double>::infinity()));
 }
 
@@ -19,14 +19,14 @@ struct Network {
   Shape vectors = {s.batch_size, s.seq_length, s.n_heads, s.d_state};
   Parameter a = net.weight("A", {s.batch_size, s.seq_length, s.n_heads}, uniform(-1, 0), normal());
   Parameter b = net.weight("B", vectors, normal(), normal());
-
-  // What upstream computes with C does not reach its result and is left out.
-  Network(const Scope& net, const Sizes& s) : net(net), s(s) { net.unread_weight("C", vectors); }
+  Parameter c = net.without_effect().weight("C", vectors);
   Tensor operator()(Tensor x) const {
     const auto chunks = [&](const Tensor& t) { return t.unflatten(1, {-1, s.block_len}); };
     x = chunks(x);
     const Tensor a_blocks = chunks(a).permute({0, 3, 1, 2}), b_blocks = chunks(b);
+    const Tensor c_blocks = chunks(c);
     const Tensor sums = at::cumsum(a_blocks, -1);
+    at::einsum("bclhn,bcshn,bhcls,bcshp->bclhp", {c_blocks, b_blocks, decays(a_blocks), x});
     const Tensor left = at::exp(sums.slice(-1, s.block_len - 1) - sums);
     Tensor states = at::einsum("bclhn,bhcl,bclhp->bchpn", {b_blocks, left, x});
     states = at::cat({at::zeros_like(states.slice(1, 0, 1)), states}, 1);

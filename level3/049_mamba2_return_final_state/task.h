@@ -6,7 +6,8 @@
 //   S = exp(A_t) * S + X_t * transpose(B_t)     S: [d_head, d_state]
 // Upstream computes this in chunks of block_len steps, which divides seq_length: within a chunk by
 // sums of A over all pairs of steps, between chunks by their states. It is the same up to rounding.
-// Weights: "A", "B". Upstream keeps a parameter "C", which this result does not need.
+// Weights: "A", "B". Upstream also computes products with a parameter "C", which no output shows; a
+// kernel need not.
 #pragma once
 #include <kb/contract.h>
 

@@ -1,4 +1,4 @@
-// What the observer sees of a reference, and that nothing is counted twice.
+// What is seen of a reference, and that nothing is counted twice.
 #include "acceptance/operators.h"
 
 #include <ATen/ATen.h>
@@ -77,7 +77,25 @@ TEST(Operators, AttentionCountsWhatItsMaskLeaves) {
             per_pair * heads * 4 * 3);
 }
 
-TEST(Operators, AReferenceThatThrowsLeavesNoObserver) {
+// Upstream's modules compute what nobody needs; it counts for no bound.
+TEST(Operators, WhatNoOutputDependsOnIsNotNeeded) {
+  const Tensor a = filled({3, 4}), b = filled({4, 5}), x = filled({2, 4, 9, 9});
+  const auto run = [&] {
+    at::conv2d(x, filled({6, 4, 3, 3}));
+    const Tensor weights = at::softmax(a, 1);
+    at::matmul(weights, b).mean();
+    const Tensor kept = at::zeros({3, 4});
+    kept.copy_(weights);
+    return std::vector<Tensor>{at::relu(at::matmul(kept.view({12, 1}), filled({1, 2})))};
+  };
+  const Operators needed = watch_needed_operators(run);
+  EXPECT_EQ(needed.flops, 2 * 12 * 2);
+  EXPECT_TRUE(needed.matmul);
+  EXPECT_FALSE(needed.convolution);
+  EXPECT_EQ(flops(run), needed.flops + 2 * 3 * 4 * 5 + 2.0 * 2 * 49 * 6 * 4 * 9);
+}
+
+TEST(Operators, AReferenceThatThrowsLeavesNoTracer) {
   const Tensor x = filled({1, 1, 4, 4});
   EXPECT_ANY_THROW(watch_operators([&] { at::conv2d(x, filled({1, 9, 3, 3})); }));
   EXPECT_EQ(flops([&] { at::matmul(filled({2, 2}), filled({2, 2})); }), 16);

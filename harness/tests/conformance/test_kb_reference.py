@@ -248,3 +248,41 @@ def test_a_broken_file_is_an_error(content: bytes, tmp_path: pathlib.Path) -> No
     done = run(*RELU, "--in", str(file), "--out", str(tmp_path / "out"))
     assert done.returncode == 1
     assert "broken.safetensors" in done.stderr
+
+
+def operators(*args: str) -> list[tuple[str, object]]:
+    """What --operators lists: names, and first arguments."""
+    done = run("--operators", *args)
+    assert done.returncode == 0, done.stderr
+    lines = json.loads(done.stdout)
+    return [(line["operator"], next(iter(line["arguments"].values()))) for line in lines]
+
+
+def test_lists_the_operators_of_a_call() -> None:
+    x = {"shape": [2, 3], "dtype": "float32"}
+    sizes = ["--size", "batch_size=2", "--size", "dim=3"]
+    assert operators("level1/019_relu", *sizes) == [("aten::relu", x)]
+    assert operators("level1/019_relu") != operators("level1/019_relu", *sizes), "at smoke"
+
+
+def test_lists_what_nobody_needs_and_numbers_as_numbers() -> None:
+    count = {"shape": [], "dtype": "int64"}
+    done = run("--operators", "level1/033_batch_norm")
+    called = {line["operator"]: line["arguments"] for line in json.loads(done.stdout)}
+    assert called["aten::add_"] == {"self": count, "other": 1, "alpha": 1}
+    norm = called["aten::native_batch_norm"]
+    assert norm["running_mean"] == {"shape": [8], "dtype": "float32"}
+    assert norm["training"] is True and norm["eps"] == 1e-5
+
+
+def test_marks_views() -> None:
+    done = run("--operators", "level1/092_cumsum_exclusive")
+    marked = {line["operator"]: line.get("view", False) for line in json.loads(done.stdout)}
+    assert marked["aten::slice"] and not marked["aten::cumsum"]
+
+
+@pytest.mark.parametrize("other", ["--task", "--in", "--out", "--make-inputs", "--device"])
+def test_operators_are_listed_alone(other: str) -> None:
+    value = {"--task": "level1/019_relu", "--make-inputs": "1", "--device": "cpu"}.get(other, "x")
+    done = run("--operators", "level1/019_relu", other, value)
+    assert done.returncode == 1 and "--operators" in done.stderr and other in done.stderr

@@ -64,6 +64,15 @@ TEST_F(Layers, Linear) {
   expect_same(Filled<Linear>(plain, 5, 7, false).layer(x), torch::nn::Linear(plain)->forward(x));
 }
 
+// torch.nn's weights require gradients, so that at::matmul folds what it would else broadcast.
+TEST_F(Layers, LinearOfWhatIsNotContiguous) {
+  const torch::nn::Linear module(5, 7);
+  const Filled<Linear> ours(module, 5, 7);
+  const Tensor x = at::randn({5, 4, 3}).permute({2, 1, 0});
+  expect_same(ours.layer(x), torch::nn::Linear(module)->forward(x));
+  expect_same(apply_linear(x, module->weight.detach(), {}), at::linear(x, module->weight));
+}
+
 TEST_F(Layers, Convolutions) {
   torch::nn::Conv1d one(torch::nn::Conv1dOptions(4, 6, 3).stride(2).padding(1).bias(false));
   const Filled<Conv1d> ours1(one, 4, 6, 3, ConvOptions{.stride = 2, .padding = 1, .bias = false});
@@ -120,6 +129,19 @@ TEST_F(Layers, Norms) {
   expect_same(Filled<InstanceNorm>(plain, 6).layer(x), plain->forward(x));
   torch::nn::InstanceNorm2d affine(torch::nn::InstanceNormOptions(6).affine(true));
   expect_same(Filled<InstanceNorm>(affine, 6, true).layer(x), affine->forward(x));
+}
+
+// As nn.BatchNorm2d does in training mode: no result depends on them, but each call updates them.
+TEST_F(Layers, BatchNormUpdatesItsStatistics) {
+  const Tensor x = at::randn({3, 6, 4, 5}) * 2 + 1;
+  torch::nn::BatchNorm2d module(6);
+  const Filled<BatchNorm> ours(module, 6);
+  const Tensor first = ours.layer(x);
+  EXPECT_TRUE(ours.layer(x).equal(first));
+  for (int call = 0; call < 2; ++call) module->forward(x);
+  expect_same(ours.layer.running_mean, module->running_mean);
+  expect_same(ours.layer.running_var, module->running_var);
+  EXPECT_EQ(ours.layer.num_batches_tracked->item<int64_t>(), 2);
 }
 
 TEST_F(Layers, Embedding) {
@@ -201,6 +223,53 @@ TEST_F(Layers, ExtentsOfAnotherRankAreRefused) {
   EXPECT_EQ(Extents(3).in(2), (std::vector<int64_t>{3, 3}));
   EXPECT_EQ((Extents{3, 5}.in(2)), (std::vector<int64_t>{3, 5}));
   EXPECT_THROW((Extents{3, 5}.in(3)), c10::Error);
+}
+
+struct WithState {
+  Scope net;
+  Linear layer{net["layer"], 3, 2}, useless{net["useless"].without_effect(), 2, 5};
+  Parameter index = net.state("index", {2}, at::kLong, constant(7));
+  Parameter kept = net.attribute({3}, dtype_of<real>, constant(0.5));
+};
+
+TEST(State, IsUnreadAndNoWeight) {
+  Declaration all;
+  const WithState layers{Scope(all)};
+  EXPECT_EQ(all.count(), 2);
+  std::vector<std::string> unread;
+  for (const TensorSpec& spec : all.specs()) {
+    if (spec.role == Role::unread) unread.push_back(spec.name);
+  }
+  EXPECT_EQ(unread, (std::vector<std::string>{"useless.weight", "useless.bias", "index"}));
+}
+
+// A graph that was recorded goes on using what it was recorded with.
+TEST(State, IsMadeOncePerTypeAndKept) {
+  Declaration all;
+  const WithState layers{Scope(all)};
+  const std::vector<Tensor> weights{at::ones({2, 3}), at::ones({2})};
+  const std::vector<Tensor> exact{weights[0].to(at::kDouble), weights[1].to(at::kDouble)};
+  all.bind(weights.data());
+  const Tensor kept = *layers.kept;
+  EXPECT_TRUE(kept.equal(at::full({3}, 0.5)));
+  EXPECT_EQ(layers.index->scalar_type(), at::kLong);
+  EXPECT_GT(layers.useless.weight->std().item<float>(), 0.1);
+  all.bind(exact.data());
+  EXPECT_EQ(layers.kept->scalar_type(), at::kDouble);
+  all.bind(weights.data());
+  EXPECT_TRUE(layers.kept->is_same(kept));
+}
+
+TEST(State, MadeInInferenceModeCanBeWrittenToOutsideIt) {
+  Declaration all;
+  const WithState layers{Scope(all)};
+  const std::vector<Tensor> weights{at::ones({2, 3}), at::ones({2})};
+  {
+    const c10::InferenceMode on;
+    all.bind(weights.data());
+  }
+  layers.kept->add_(1);
+  EXPECT_TRUE(layers.kept->equal(at::full({3}, 1.5)));
 }
 
 struct Sizes {

@@ -4,7 +4,6 @@ Whether references agree with upstream is for its users to see: it needs a check
 """
 
 import ast
-import importlib.machinery
 import importlib.util
 import json
 import os
@@ -28,12 +27,13 @@ TASK = {
 }
 
 
-@pytest.fixture(name="tool", scope="module")
-def fixture_tool() -> types.ModuleType:
-    """The program as a module."""
-    loader = importlib.machinery.SourceFileLoader("compare_with_upstream", str(TOOL))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
+@pytest.fixture(name="upstream", scope="module")
+def fixture_upstream() -> types.ModuleType:
+    """What the program shares with others."""
+    path = SOURCE_DIR / "tools/lib/upstream.py"
+    spec = importlib.util.spec_from_file_location("upstream", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -126,15 +126,15 @@ def test_no_pytorch_is_named(reference: pathlib.Path, tmp_path: pathlib.Path) ->
     assert "has no complete PyTorch" in text and "pip install torch" in text
 
 
-def test_sizes_are_those_of_both_sets_or_given(tool: types.ModuleType) -> None:
-    assert tool.chosen_sets(TASK, []) == TASK["sets"]
-    given = tool.chosen_sets(TASK, ["dims=5,6", "affine=false"])
+def test_sizes_are_those_of_both_sets_or_given(upstream: types.ModuleType) -> None:
+    assert upstream.chosen_sets(TASK, []) == TASK["sets"]
+    given = upstream.chosen_sets(TASK, ["dims=5,6", "affine=false"])
     assert given == {"given": {"batch_size": 2, "dims": [5, 6], "affine": False}}
-    assert [tool.size_text(v) for v in given["given"].values()] == ["2", "5,6", "false"]
+    assert [upstream.size_text(v) for v in given["given"].values()] == ["2", "5,6", "false"]
     assert SIZES["dims"] == [3, 4]
 
 
-def test_our_sizes_take_the_place_of_upstreams(tool: types.ModuleType) -> None:
+def test_our_sizes_take_the_place_of_upstreams(upstream: types.ModuleType) -> None:
     """Constants, parameters of Model, and literals that functions pass by the name of a size."""
     tree = ast.parse(
         "batch_size = 2\n"
@@ -143,14 +143,14 @@ def test_our_sizes_take_the_place_of_upstreams(tool: types.ModuleType) -> None:
         "    def __init__(self, width, *, affine=True):\n"
         "        self.layer = layer(dims=(3, 4), other=(3, 4))\n"
     )
-    assert [tool.assigned_names(s) for s in tree.body] == [{"batch_size"}, {"a", "b"}, set()]
-    assert tool.constructor_parameters(tree) == {"width", "affine"}
-    assert tool.replace_literals(tree, {"dims": [5, 6]}, {"dims": [3, 4]}) == {"dims"}
+    assert [upstream.assigned_names(s) for s in tree.body] == [{"batch_size"}, {"a", "b"}, set()]
+    assert upstream.constructor_parameters(tree) == {"width", "affine"}
+    assert upstream.replace_literals(tree, {"dims": [5, 6]}, {"dims": [3, 4]}) == {"dims"}
     assert "layer(dims=(5, 6), other=(3, 4))" in ast.unparse(tree)
-    assert tool.replace_literals(tree, {"other": [7]}, {"other": [9]}) == set()
+    assert upstream.replace_literals(tree, {"other": [7]}, {"other": [9]}) == set()
 
 
-def test_tensors_are_in_the_order_of_their_numbers(tool: types.ModuleType) -> None:
+def test_tensors_are_in_the_order_of_their_numbers(upstream: types.ModuleType) -> None:
     tensors = {f"input.{i}": i for i in (10, 2, 0, 1)} | {"param.w": -1}
-    assert tool.numbered(tensors, "input") == [0, 1, 2, 10]
-    assert tool.numbered({"output": 7}, "output") == [7]
+    assert upstream.numbered(tensors, "input") == [0, 1, 2, 10]
+    assert upstream.numbered({"output": 7}, "output") == [7]

@@ -1,6 +1,7 @@
 // Layers of torch.nn for references: each declares its weights under upstream's names when it is
 // made, and is called like a function. Every layer is upstream's operators on ATen in upstream's
-// order and nothing cleverer; upstream's modules are in training mode, and so are these.
+// order, those included whose result nobody needs, and nothing cleverer; upstream's modules are in
+// training mode, and so are these.
 //
 // A block of a network is a struct whose first members say where it is and how large; then come its
 // layers, in the order in which upstream registers them, and operator() is upstream's forward():
@@ -47,11 +48,19 @@ class Extents {
   std::vector<int64_t> values_;
 };
 
+/// Activations with inplace=True, of results that nothing else reads.
+inline Tensor relu_(const Tensor& x) { return x.relu_(); }
+inline Tensor relu6_(Tensor x) { return at::relu6_(x); }
+
+/// F.linear, as it is for weights that require gradients, like torch.nn's: those decide which
+/// products LibTorch calls, also where no gradients are recorded.
+Tensor apply_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
 /// y = x * transpose(weight) + bias; x: [..., in], weight: [out, in], bias: [out].
 struct Linear {
   Parameter weight, bias;
   Linear(const Scope& at, int64_t in, int64_t out, bool with_bias = true);
-  Tensor operator()(const Tensor& x) const { return at::linear(x, weight, *bias); }
+  Tensor operator()(const Tensor& x) const { return apply_linear(x, weight, bias); }
 };
 
 struct ConvOptions {
@@ -95,10 +104,10 @@ using ConvTranspose2d = ConvTranspose<2>;
 using ConvTranspose3d = ConvTranspose<3>;
 
 /// nn.BatchNorm1d, 2d, 3d with the statistics of the batch, over all but dimension 1; the variance
-/// without Bessel's correction. Running statistics are neither read nor updated: no task's result
-/// depends on them.
+/// without Bessel's correction. Running statistics and the counter of batches are updated, as
+/// upstream's are; no result depends on them.
 struct BatchNorm {
-  Parameter weight, bias;
+  Parameter weight, bias, running_mean, running_var, num_batches_tracked;
   double eps;
   BatchNorm(const Scope& at, int64_t channels, double eps = 1e-5);
   Tensor operator()(const Tensor& x) const;
@@ -182,8 +191,8 @@ struct LSTM : Recurrent {
 
 struct MultiheadAttentionOptions {
   bool batch_first = false;
-  /// forward()'s: with it, PyTorch computes the scores; without it, it calls
-  /// scaled_dot_product_attention, as nn.TransformerEncoderLayer does.
+  /// forward()'s: with it, PyTorch computes the scores and their mean over the heads; without it,
+  /// it calls scaled_dot_product_attention, as nn.TransformerEncoderLayer does.
   bool need_weights = true;
 };
 
@@ -197,7 +206,7 @@ struct MultiheadAttention {
   MultiheadAttention(const Scope& at, int64_t embed, int64_t heads,
                      const MultiheadAttentionOptions& options = {});
   /// @param mask undefined, or [steps, steps] of key that is added to the scores
-  /// @return the outputs; upstream's second result is of no use to any task
+  /// @return the outputs; upstream's second result, the mean of the weights, no task returns
   Tensor operator()(Tensor query, Tensor key, Tensor value, const Tensor& mask = {}) const;
 };
 

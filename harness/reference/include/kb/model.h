@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +29,11 @@ class Declaration {
   /// Weights that a reference gets; the rest of specs() is unread.
   size_t count() const { return count_; }
   /// Lets layers see the weights of a call, which outlive it: count() tensors in the order of
-  /// specs().
-  void bind(const Tensor* weights) { weights_ = weights; }
+  /// specs(). State is made here for each device and type of weights that is new, and kept.
+  void bind(const Tensor* weights) {
+    weights_ = weights;
+    if (!state_specs_.empty()) state_ = state_like(weights[0]);
+  }
   /// What layers do with their weights when these are moved to a device.
   void settle() const {
     for (const auto& step : settling_) step();
@@ -37,20 +41,24 @@ class Declaration {
 
  private:
   friend class Scope;
-  friend class Parameter;
+  const Tensor* state_like(const Tensor& weight);
+
   std::vector<TensorSpec> specs_;
   size_t count_ = 0;
   const Tensor* weights_ = nullptr;
+  std::vector<TensorSpec> state_specs_;
+  const Tensor* state_ = nullptr;
+  std::list<std::vector<Tensor>> made_;  // a weight's device and type, then the state like it
   std::vector<std::function<void()>> settling_;
 };
 
-/// One weight of a layer, or none: then it is an undefined tensor.
+/// One weight of a layer, or a piece of its state, or none: then it is an undefined tensor.
 class Parameter {
  public:
   Parameter() = default;
   const Tensor& operator*() const {
     static const Tensor undefined;
-    return all_ == nullptr ? undefined : all_->weights_[index_];
+    return all_ == nullptr ? undefined : (*all_)[index_];
   }
   operator const Tensor&() const { return **this; }
   const Tensor* operator->() const { return &**this; }
@@ -58,8 +66,8 @@ class Parameter {
 
  private:
   friend class Scope;
-  Parameter(const Declaration* all, size_t index) : all_(all), index_(index) {}
-  const Declaration* all_ = nullptr;
+  Parameter(const Tensor* const* all, size_t index) : all_(all), index_(index) {}
+  const Tensor* const* all_ = nullptr;  // where a Declaration says what is bound
   size_t index_ = 0;
 };
 
@@ -68,7 +76,7 @@ class Parameter {
 class Scope {
  public:
   explicit Scope(Declaration& all) : all_(&all) {}
-  Scope operator[](const std::string& name) const { return {all_, path(name)}; }
+  Scope operator[](const std::string& name) const { return {all_, path(name), has_effect_}; }
   Scope operator[](int64_t index) const { return (*this)[std::to_string(index)]; }
 
   /// Declares a weight, with the default values of weight<T>().
@@ -77,22 +85,31 @@ class Scope {
   Parameter weight(const std::string& name, Shape shape, Fill fill, Fill upstream) const;
   /// Declares a registered buffer that forward() reads.
   Parameter buffer(const std::string& name, Shape shape, Fill fill, Fill upstream) const;
-  /// Declares state that upstream keeps and its forward never reads: a buffer, or a parameter.
-  void unread_buffer(const std::string& name, Shape shape,
-                     at::ScalarType dtype = dtype_of<real>) const;
+  /// Declares a buffer that is no weight of the contract: a running statistic, a counter, a table
+  /// of indices. The reference makes it with these values, and calls may write to it: no result
+  /// may depend on what an earlier call has left. Reals are of the weights' type.
+  Parameter state(const std::string& name, Shape shape, at::ScalarType dtype, Fill values) const;
+  /// The same of a tensor that upstream keeps outside its state_dict.
+  Parameter attribute(Shape shape, at::ScalarType dtype, Fill values) const;
+  /// The same place for a layer that no result depends on: its weights are state.
+  Scope without_effect() const;
+  /// Declares a parameter that upstream keeps and its forward never reads.
   void unread_weight(const std::string& name, Shape shape) const;
   /// What has to be done when weights are moved to a device, as nn.LSTM gathers its own there.
   void when_settled(std::function<void()> step) const;
 
  private:
-  Scope(Declaration* all, std::string path) : all_(all), path_(std::move(path)) {}
+  Scope(Declaration* all, std::string path, bool has_effect)
+      : all_(all), path_(std::move(path)), has_effect_(has_effect) {}
   std::string path(const std::string& name) const {
     return path_.empty() ? name : path_ + "." + name;
   }
   Parameter add(TensorSpec spec) const;
+  Parameter keep(TensorSpec spec) const;
 
   Declaration* all_;
   std::string path_;
+  bool has_effect_ = true;
 };
 
 /// The weights of a network in tensors(), as weights<Model>() makes them. launch() gets them as one

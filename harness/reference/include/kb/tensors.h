@@ -18,8 +18,8 @@ using Shape = std::vector<int64_t>;
 /// New values; 16-bit types get those of fp32, rounded.
 void draw_values(at::Tensor& out, const Fill& values, at::Generator& rng);
 
-/// What a tensor is to the task. `unread` state is part of upstream's state_dict but never read by
-/// its forward (BatchNorm's running statistics in training mode): listed, never passed on.
+/// What a tensor is to the task. `unread` state is part of upstream's state_dict but no result
+/// depends on it (BatchNorm's running statistics in training mode): listed, never passed on.
 enum class Role { input, weight, unread, output };
 
 /// Which values tensors get: ours, or upstream's.
@@ -109,7 +109,7 @@ Typed<T, Role::weight> weight(std::string name, Shape shape) {
   return {detail::default_weight(std::move(name), dtype_of<T>, std::move(shape))};
 }
 
-/// State that upstream keeps but its forward never reads. See Role::unread.
+/// State that upstream keeps and no result depends on. See Role::unread.
 template <class T>
 Typed<T, Role::unread> unread_buffer(std::string name, Shape shape) {
   TensorSpec spec{std::move(name),  Role::unread, dtype_of<T>,
