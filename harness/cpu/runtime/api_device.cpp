@@ -79,7 +79,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxThreadsDim[2] = limits::block_z;
   p.maxGridSize[0] = limits::grid_x;
   p.maxGridSize[1] = p.maxGridSize[2] = limits::grid_yz;
-  p.totalConstMem = 65536;
+  p.totalConstMem = limits::constant_memory;
   p.major = limits::capability_major;
   p.minor = limits::capability_minor;
   p.multiProcessorCount = limits::multiprocessors;
