@@ -11,15 +11,17 @@ namespace kb::cpu {
 namespace {
 
 constexpr int written = Isolation::block_view + 1, copies = written + 1;
-// Copied and compared per block: some 50 ms.
-constexpr std::int64_t budget = 256 << 20;
+// Copied and compared per block: some 10 ms.
+constexpr std::int64_t budget = 64 << 20;
 
 }  // namespace
 
 char* Isolation::copy(int number) { return copies_ + SharedMemory::capacity * number; }
 
-void Isolation::begin_block(bool wanted) {
+void Isolation::begin_block(bool wanted, bool alone) {
   on_ = wanted;
+  alone_ = wanted && alone;
+  holding_ = false;
   inside_ = false;
   loaded_ = -1;
   bytes_ = 0;

@@ -112,7 +112,7 @@ __attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine
   order_release(key);
   if (barrier_.arrived == static_cast<unsigned>(running_)) {
     complete_block();
-    if (together_) {
+    if (order_.last_waits) {
       park({what, site, 0});
     } else {
       isolation_.enter(view_[lane]);
@@ -138,7 +138,7 @@ void Worker::complete_block() {
   isolation_.renew(Isolation::block_view);
   for (unsigned i = 0; i < arrived; ++i) {
     view_[block_waiting_[i]] = Isolation::block_view;
-    if (block_waiting_[i] != lane_ || together_) wake(block_waiting_[i]);
+    if (block_waiting_[i] != lane_ || order_.last_waits) wake(block_waiting_[i]);
   }
 }
 
