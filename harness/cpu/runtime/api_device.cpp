@@ -60,8 +60,6 @@ cudaError_t cudaDeviceReset() {
   return last_error = cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return result(reject_capture(nullptr)); }
-
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (!properties) return result(cudaErrorInvalidValue);
   if (device != 0) return result(cudaErrorInvalidDevice);

@@ -334,6 +334,7 @@ cudaError_t launch_stashed(dim3 grid, dim3 block, std::size_t dynamic_shared, cu
     report(std::string(cudaGetErrorName(error)) + " in the launch of " + name + ": " + reason);
     return result(error);
   }
+  tell_launch(stream, closure->kernel, site);
   return result(enqueue(stream, [=] { return run_launch(closure, configuration); }));
 }
 
