@@ -72,8 +72,11 @@ struct Judging {
     if (!runner || schedule != wanted) {
       end_runner();
       schedule = wanted;
-      runner =
-          std::make_unique<RunnerSession>(candidate_runner(file.entry(), options, wanted), *memory);
+      RunnerOptions started = candidate_runner(file.entry(), options, wanted);
+      // What is in order is so for blocks, too.
+      const bool in_order = wanted == "forward" || wanted == "reverse";
+      if (in_order) started.environment.insert(started.environment.begin(), "KB_CPU_THREADS=1");
+      runner = std::make_unique<RunnerSession>(started, *memory);
     }
     return *runner;
   }

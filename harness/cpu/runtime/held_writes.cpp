@@ -34,7 +34,6 @@ void HeldWrites::begin() {
     copies_ = static_cast<char*>(mapped);
     opened_.reserve(most_pages);
   }
-  ranges_.clear();
   ranges_ = DeviceMemory::instance().guarded_pages();
   for (const Pages& each : ranges_) mprotect(each.begin, each.bytes, PROT_READ);
   budget_ = budget;
@@ -59,34 +58,46 @@ bool HeldWrites::open(const void* address) {
   return false;
 }
 
-void HeldWrites::leave() {
+void HeldWrites::begin_block() {
+  const std::lock_guard lock(mutex_);
+  log_.flush([&](auto place, char value) { earlier_.push_back({place, value}); });
+}
+
+void HeldWrites::leave(int warp) {
   const std::lock_guard lock(mutex_);
   if (!on_) return;
   for (std::size_t p = 0; p < opened_.size(); ++p) {
-    char *const now = opened_[p], *const before = copies_ + p * page;
-    if (std::memcmp(now, before, page) == 0) continue;
-    for (std::size_t at = 0; at < page; at += sizeof(std::uint64_t)) {
-      if (std::memcmp(now + at, before + at, sizeof(std::uint64_t)) == 0) continue;
-      for (std::size_t i = at; i < at + sizeof(std::uint64_t); ++i) {
-        if (now[i] == before[i]) continue;
-        held_.push_back({static_cast<std::uint16_t>(p), static_cast<std::uint16_t>(i), now[i]});
-        now[i] = before[i];
-      }
-    }
+    const char* const before = copies_ + p * page;
+    if (std::memcmp(opened_[p], before, page) == 0) continue;
+    log_.take(warp, static_cast<std::uint32_t>(p * page), opened_[p], before, page);
   }
   budget_ -= static_cast<std::int64_t>(opened_.size() * page);
   if (budget_ < 0) stop();
 }
 
-void HeldWrites::apply() {
-  const std::lock_guard lock(mutex_);
-  if (on_) apply_held();
+void HeldWrites::write(std::uint32_t place, char value) {
+  opened_[place / page][place % page] = copies_[place] = value;
 }
 
-void HeldWrites::apply_held() {
-  for (const Byte& each : held_)
-    opened_[each.page][each.offset] = copies_[each.page * page + each.offset] = each.value;
-  held_.clear();
+void HeldWrites::meet_warp(int warp) {
+  const std::lock_guard lock(mutex_);
+  if (on_) log_.flush(warp, [&](auto place, char value) { write(place, value); });
+}
+
+void HeldWrites::meet_block() {
+  const std::lock_guard lock(mutex_);
+  if (on_) log_.flush([&](auto place, char value) { write(place, value); });
+}
+
+void HeldWrites::meet_all() {
+  const std::lock_guard lock(mutex_);
+  if (on_) write_all();
+}
+
+void HeldWrites::write_all() {
+  for (const Byte& each : earlier_) write(each.place, each.value);
+  earlier_.clear();
+  log_.flush([&](auto place, char value) { write(place, value); });
 }
 
 void HeldWrites::give_up() {
@@ -102,7 +113,7 @@ void HeldWrites::end() {
 
 void HeldWrites::stop() {
   on_ = false;
-  apply_held();
+  write_all();
   opened_.clear();
   for (const Pages& each : ranges_) mprotect(each.begin, each.bytes, PROT_READ | PROT_WRITE);
 }

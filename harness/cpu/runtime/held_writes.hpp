@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "device_memory.hpp"
+#include "write_log.hpp"
 
 namespace kb::cpu {
 
-/// While it is on, each thread sees device memory as it was when any thread last met others
-/// (barrier, warp operation, atomic, fence), and what it has written itself. So an update that
-/// nothing orders is lost, between threads of a block and between two blocks that run one after the
-/// other. Only for blocks that run alone.
+/// What Isolation does for shared memory, for device memory and for blocks that run one after the
+/// other while no others run: what a block has written when it ends, later ones see only from their
+/// first atomic or fence on. So an update that nothing orders is lost between blocks, too.
 ///
-/// Device memory is read-only then. The first write to a page faults: the page is copied and
+/// Device memory is read-only meanwhile. The first write to a page faults: the page is copied and
 /// opened, and compared with its copy whenever a thread leaves.
 class HeldWrites {
  public:
@@ -23,11 +23,14 @@ class HeldWrites {
   static HeldWrites& instance();
 
   void begin();
-  /// The running thread leaves: what it has written is taken out of memory and held.
-  void leave();
-  /// Threads have met: what is held goes to memory.
-  void apply();
-  /// Applies all; from now on nothing is held. Any thread may call it, also while others run.
+  void begin_block();
+  /// The running thread of this warp leaves.
+  void leave(int warp);
+  void meet_warp(int warp);
+  void meet_block();
+  void meet_all();
+  /// All that is held goes to memory; from now on nothing is held. Any thread may call it, also
+  /// while others run.
   void give_up();
   /// After the last block that ran alone.
   void end();
@@ -37,18 +40,20 @@ class HeldWrites {
 
  private:
   struct Byte {
-    std::uint16_t page, offset;  ///< among those that are open, and in it
+    std::uint32_t place;
     char value;
   };
-  void apply_held();
+  void write(std::uint32_t place, char value);
+  void write_all();
   void stop();
 
   std::mutex mutex_;
   bool on_ = false;
   std::vector<Pages> ranges_;  ///< what begin() has protected
   std::vector<char*> opened_;  ///< pages; room is reserved, as a handler may not allocate
-  char* copies_ = nullptr;     ///< of these pages
-  std::vector<Byte> held_;
+  char* copies_ = nullptr;     ///< of these pages; a place counts their bytes
+  WriteLog log_;               ///< of the block that runs
+  std::vector<Byte> earlier_;  ///< of blocks that have ended
   std::int64_t budget_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 
@@ -79,15 +80,15 @@ ThreadOrder thread_order(std::uint64_t launch, std::uint64_t block, int threads)
 }
 
 bool isolates(std::uint64_t earlier) {
-  constexpr std::uint64_t often = 8;
-  const std::uint64_t group = earlier < often ? 2 : often;
+  constexpr std::uint64_t often = 32, later = 8;
+  const std::uint64_t group = earlier < often ? 2 : later;
   return schedule().kind == Schedule::drawn &&
          Draw(earlier / group, any_kernel).below(group) == earlier % group;
 }
 
-// The two that are isolated run as if at the same time. They are neighbours in a row or a column of
-// the grid, which most often share something, or any two.
-void BlockQueue::draw(std::uint64_t launch, std::uint64_t row, bool wait, bool isolate) {
+// Those that are isolated run as if at the same time: one and some others, such as neighbours in
+// the grid, which most often share something with it.
+void BlockQueue::draw(std::uint64_t launch, dim3 grid, bool wait, bool isolate) {
   wait_ = wait;
   if (schedule().kind != Schedule::drawn || blocks_ == 0) return;
   Draw draw(launch, whole_launch);
@@ -95,10 +96,13 @@ void BlockQueue::draw(std::uint64_t launch, std::uint64_t row, bool wait, bool i
   offset_ = draw.below(2) == 0 ? 0 : draw.below(blocks_);
   if (!isolate) return;
   const std::uint64_t first = draw.below(blocks_);
-  const std::uint64_t steps[] = {1, row, blocks_ / 2, draw.below(blocks_)};
-  const std::uint64_t second = (first + steps[draw.below(std::size(steps))]) % blocks_;
   isolated_ = {first};
-  if (second != first) isolated_.push_back(second);
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t steps[] = {1, grid.x, std::uint64_t{grid.x} * grid.y, blocks_ / 2,
+                                   draw.below(blocks_)};
+    const std::uint64_t each = (first + steps[draw.below(std::size(steps))]) % blocks_;
+    if (!is_isolated(each)) isolated_.push_back(each);
+  }
 }
 
 std::uint64_t BlockQueue::number(std::uint64_t position) const {

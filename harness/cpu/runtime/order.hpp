@@ -2,6 +2,8 @@
 // each launch from one seed, so that the seed repeats them.
 #pragma once
 
+#include <cudacpu/types.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -43,9 +45,8 @@ class BlockQueue {
 
   /// Draws an order for launch number `launch` of the process, and blocks to be isolated where that
   /// is wanted. Before anybody takes one.
-  /// @param row  blocks in a row of the grid
   /// @param wait  whether blocks wait for each other, so that none can be run alone
-  void draw(std::uint64_t launch, std::uint64_t row, bool wait, bool isolate);
+  void draw(std::uint64_t launch, dim3 grid, bool wait, bool isolate);
   bool has_isolated() const { return !isolated_.empty(); }
   bool is_isolated(std::uint64_t number) const;
 

@@ -71,7 +71,7 @@ __attribute__((always_inline)) inline void Worker::park(const Wait& wait, bool f
   lane_ = lane;
   kb_cpu_threadIdx = index_[lane];
   waits_[lane].what = nullptr;
-  isolation_.enter(view_[lane]);
+  isolation_.enter(lane);
 }
 
 }  // namespace kb::cpu

@@ -101,7 +101,6 @@ void Worker::run_block(std::uint64_t number) {
   }
   shared_.begin_block(launch_->dynamic_shared);
   isolation_.begin_block(launch_->queue.is_isolated(number), launch_->alone);
-  view_.fill(Isolation::block_view);
   const int first = next_unstarted();
   Fiber& fiber = fiber_for(first);
   fiber.assigned = first;
@@ -183,7 +182,7 @@ void Worker::start_lane(int lane) {
   home_[lane] = &self;
   self.busy = true;
   order_acquire(this);
-  isolation_.enter(view_[lane]);
+  isolation_.enter(lane);
   kernel_->run(launch_->closure->storage);
   order_release(&home_);
   self.busy = false;
@@ -219,9 +218,8 @@ void Worker::yield() {
 
 void Worker::meet_others() {
   isolation_.leave();
-  view_[lane_] = static_cast<std::int8_t>(lane_ / 32);
-  isolation_.renew(view_[lane_]);
-  isolation_.enter(view_[lane_]);
+  isolation_.meet_all();
+  isolation_.enter(lane_);
 }
 
 void Worker::abandon() {

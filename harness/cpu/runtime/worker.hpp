@@ -118,8 +118,7 @@ class Worker {
   bool abandoned_ = false;
 
   std::array<uint3, max_block> index_{};
-  std::array<Fiber*, max_block> home_{};       ///< fiber of each started lane
-  std::array<std::int8_t, max_block> view_{};  ///< of shared memory, for each lane that goes on
+  std::array<Fiber*, max_block> home_{};  ///< fiber of each started lane
   std::array<Wait, max_block> waits_{};
   std::array<void*, max_block> block_data_{};
   std::array<std::uint16_t, max_block> block_waiting_{};
