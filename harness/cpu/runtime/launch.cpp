@@ -131,7 +131,7 @@ class Pool {
     const bool wait = launch.cooperative || launch.closure->kernel.blocks_wait;
     if (launch.closure->kernel.blocks_wait) return;
     const std::uint64_t earlier = launches_of_[&launch.closure->kernel]++;
-    launch.queue.draw(launch.number, launch.grid, wait, !sanitizes && isolates(earlier));
+    launch.queue.draw(launch.number, earlier, launch.grid, wait);
     launch.alone = !wait && launch.queue.has_isolated();
   }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "diagnostics.hpp"
+#include "sanitizer.hpp"
 
 namespace kb::cpu {
 namespace {
@@ -31,6 +32,7 @@ class Draw {
   std::uint64_t state_;
 };
 
+constexpr std::size_t most_isolated = 4;
 // In the place of a block's number.
 constexpr std::uint64_t whole_launch = ~std::uint64_t{0}, any_kernel = whole_launch - 1;
 
@@ -42,6 +44,15 @@ Schedule read_schedule(std::string_view text) {
     return {Schedule::drawn, std::strtoull(text.data() + drawn.size(), nullptr, 16)};
   report("warning: KB_CPU_SCHEDULE is forward, reverse or drawn:<seed in hex>; forward is taken");
   return {};
+}
+
+/// Whether blocks are isolated in a kernel's next launch, after so many. An isolated thread does
+/// not see what others overwrite too early, so one of two launches is without. Networks launch one
+/// kernel often, and isolation takes time: later it is one of eight.
+bool isolates(std::uint64_t earlier) {
+  constexpr std::uint64_t often = 32, later = 8;
+  const std::uint64_t group = earlier < often ? 2 : later;
+  return !sanitizes && Draw(earlier / group, any_kernel).below(group) == earlier % group;
 }
 
 }  // namespace
@@ -79,30 +90,27 @@ ThreadOrder thread_order(std::uint64_t launch, std::uint64_t block, int threads)
   return order;
 }
 
-bool isolates(std::uint64_t earlier) {
-  constexpr std::uint64_t often = 32, later = 8;
-  const std::uint64_t group = earlier < often ? 2 : later;
-  return schedule().kind == Schedule::drawn &&
-         Draw(earlier / group, any_kernel).below(group) == earlier % group;
-}
-
-// Those that are isolated run as if at the same time: one and some others, such as neighbours in
-// the grid, which most often share something with it.
-void BlockQueue::draw(std::uint64_t launch, dim3 grid, bool wait, bool isolate) {
+// Those that are isolated run as if at the same time: one, another one from launch to launch, its
+// neighbour in the grid, which most often shares something with it, the first or the last, which
+// may be different, and others.
+void BlockQueue::draw(std::uint64_t launch, std::uint64_t earlier, dim3 grid, bool wait) {
   wait_ = wait;
   if (schedule().kind != Schedule::drawn || blocks_ == 0) return;
   Draw draw(launch, whole_launch);
   descending_ = draw.below(2) == 0;
   offset_ = draw.below(2) == 0 ? 0 : draw.below(blocks_);
-  if (!isolate) return;
-  const std::uint64_t first = draw.below(blocks_);
+  if (!isolates(earlier)) return;
+  const std::uint64_t first = (Draw(0, any_kernel).below(blocks_) + earlier / 2) % blocks_;
+  const std::uint64_t steps[] = {1, grid.x, std::uint64_t{grid.x} * grid.y, blocks_ / 2};
   isolated_ = {first};
-  for (int i = 0; i < 3; ++i) {
-    const std::uint64_t steps[] = {1, grid.x, std::uint64_t{grid.x} * grid.y, blocks_ / 2,
-                                   draw.below(blocks_)};
-    const std::uint64_t each = (first + steps[draw.below(std::size(steps))]) % blocks_;
-    if (!is_isolated(each)) isolated_.push_back(each);
-  }
+  add_isolated((first + steps[draw.below(std::size(steps))]) % blocks_);
+  add_isolated(draw.below(2) == 0 ? 0 : blocks_ - 1);
+  while (isolated_.size() < std::min<std::uint64_t>(blocks_, most_isolated))
+    add_isolated(draw.below(blocks_));
+}
+
+void BlockQueue::add_isolated(std::uint64_t number) {
+  if (!is_isolated(number)) isolated_.push_back(number);
 }
 
 std::uint64_t BlockQueue::number(std::uint64_t position) const {

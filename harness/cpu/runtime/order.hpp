@@ -33,20 +33,16 @@ struct ThreadOrder {
 /// @param launch  number of the launch in this process
 ThreadOrder thread_order(std::uint64_t launch, std::uint64_t block, int threads);
 
-/// Whether blocks are isolated in a kernel's next launch, after so many. An isolated thread does
-/// not see what others overwrite too early, so one of two launches is without. Networks launch one
-/// kernel often, and isolation takes time: later it is one of eight.
-bool isolates(std::uint64_t earlier);
-
 /// Hands out the blocks of a launch, each once, to all who run them.
 class BlockQueue {
  public:
   explicit BlockQueue(std::uint64_t blocks) : blocks_(blocks) {}
 
-  /// Draws an order for launch number `launch` of the process, and blocks to be isolated where that
-  /// is wanted. Before anybody takes one.
+  /// Draws an order for launch number `launch` of the process, and blocks to be isolated. Before
+  /// anybody takes one.
+  /// @param earlier  launches of the same kernel
   /// @param wait  whether blocks wait for each other, so that none can be run alone
-  void draw(std::uint64_t launch, dim3 grid, bool wait, bool isolate);
+  void draw(std::uint64_t launch, std::uint64_t earlier, dim3 grid, bool wait);
   bool has_isolated() const { return !isolated_.empty(); }
   bool is_isolated(std::uint64_t number) const;
 
@@ -64,6 +60,7 @@ class BlockQueue {
   std::uint64_t number(std::uint64_t position) const;
   std::uint64_t position(std::uint64_t number) const;
   std::optional<std::uint64_t> take_ascending();
+  void add_isolated(std::uint64_t number);
   bool taken_alone(std::uint64_t number) const;
 
   const std::uint64_t blocks_;
