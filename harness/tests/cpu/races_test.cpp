@@ -40,6 +40,14 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Races,
                                          "one_block_adds", "warps_add_shared"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(Orders, LeaveEveryFeatureRight) {
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const auto outcome = run_command("KB_CPU_SCHEDULE=drawn:" + std::to_string(seed) + " " +
+                                     environment("KB_CONFORMANCE"));
+    EXPECT_EQ(outcome.exit_code, 0) << "seed " << seed << "\n" << outcome.output;
+  }
+}
+
 TEST(Orders, AreThoseOfTheSeed) {
   // One thread of the operating system: the rest is up to the seed.
   const std::string command = " KB_CPU_THREADS=1 " + environment("KB_RACES") + " last_block";
