@@ -401,6 +401,9 @@ class Compilation {
          {BuildStatus::timeout, BuildStatus::out_of_memory, BuildStatus::policy_violation}) {
       if (run->status == decided) return;
     }
+    // cu2cpp has found what nvcc refuses only where it makes machine code: no check knows better.
+    constexpr int exceeds_device = 5;
+    if (command_.uses_cu2cpp() && run->outcome.exit_code == exceeds_device) return;
     const bool clang = base_name(options_.cuda_check.front()).starts_with("clang");
     if (clang && run->status != BuildStatus::ok) return;
     const std::string object = check_object();

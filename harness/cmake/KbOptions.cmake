@@ -17,7 +17,7 @@ set(KB_PROFILE off CACHE STRING "ncu: after its times, Nsight Compute watches on
 set_property(CACHE KB_PROFILE PROPERTY STRINGS off ncu)
 set(KB_CUDA_CHECK syntax CACHE STRING "nvcc's check of candidates on the CPU backend: syntax; machine_code: registers, too")
 set_property(CACHE KB_CUDA_CHECK PROPERTY STRINGS syntax machine_code)
-set(KB_CUDA_CHECK_ARCH sm_90a CACHE STRING "Architecture of that check")
+set(KB_CUDA_CHECK_ARCH sm_90a CACHE STRING "Architecture of that check, and of the device that the CPU layer presents")
 
 # kb_check_option(<name> <default> <regular expression> <words>): refuses other values, and shows one that is not the
 # default, since a build folder remembers what it was told once.
@@ -37,6 +37,7 @@ kb_check_option(KB_CONTRACT kernelbench "^(kernelbench|fp32|tf32|fp16|bf16)$"
 kb_check_option(KB_LANES "eager;graph" "^(aoti;)?eager;graph(;library)?$"
   "hold eager and graph, and may hold library and aoti")
 kb_check_option(KB_CUDA_CHECK syntax "^(syntax|machine_code)$" "be syntax or machine_code")
+kb_check_option(KB_CUDA_CHECK_ARCH sm_90a "^sm_[0-9]+[af]?$" "be an architecture such as sm_90a")
 kb_check_option(KB_PROFILE off "^(off|ncu)$" "be off or ncu")
 kb_check_option(KB_REQUIRE_ISOLATION "" "^(full)?$" "be empty or full")
 kb_check_option(KB_SIZES full "^(full|[1-9][0-9]*g)$" "be full, or the GPU's memory in GB such as 24g")

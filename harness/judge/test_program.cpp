@@ -12,6 +12,7 @@
 #include "acceptance/memory.h"
 #include "acceptance/precision.h"
 #include "base/printable.h"
+#include "base/sha256.h"
 #include "device/gpu_choice.h"
 #include "device/gpu_turn.h"
 #include "judge/program.h"
@@ -20,28 +21,28 @@
 namespace kb {
 namespace {
 
-// One step of judging: a set of sizes under one schedule of the CPU layer ("" on a GPU).
+// One step of judging: a set of sizes.
 struct Step {
   std::string set;
   int iterations;
-  std::string schedule;
   bool mixed = false;  ///< also with values of families
 };
 
 std::vector<Step> plan(int iterations, const std::string& full) {
-  if (is_functional()) {
-    return {{"smoke", iterations, "forward"},
-            {"families", 1, "forward"},
-            {"odd", iterations, "forward", true},
-            {"drawn", 1, "forward", true},
-            {"smoke", 2, "reverse"},
-            {"odd", 1, "reverse"}};
-  }
-  return {{"smoke", iterations, ""},
-          {"families", 1, ""},
-          {"odd", iterations, "", true},
-          {"drawn", 1, "", true},
-          {full, 2, "", true}};
+  std::vector<Step> steps{
+      {"smoke", iterations}, {"families", 1}, {"odd", iterations, true}, {"drawn", 1, true}};
+  if (!is_functional()) steps.push_back({full, 2, true});
+  return steps;
+}
+
+// How the CPU layer orders threads and blocks (harness/cpu/runtime/order.hpp): anew for each
+// launch, of a hash of the seed, since the runner is told it; "" on a GPU.
+std::string drawn_schedule(uint64_t seed) {
+  if (!is_functional()) return "";
+  Sha256 hash;
+  hash.update("order of threads", 16);
+  hash.update(&seed, sizeof seed);
+  return "drawn:" + hash.hex_digest().substr(0, 16);
 }
 
 // All that the tests of one program share.
@@ -71,8 +72,11 @@ struct Judging {
     if (!runner || schedule != wanted) {
       end_runner();
       schedule = wanted;
-      runner =
-          std::make_unique<RunnerSession>(candidate_runner(file.entry(), options, wanted), *memory);
+      RunnerOptions started = candidate_runner(file.entry(), options, wanted);
+      // What is in order is so for blocks, too.
+      const bool in_order = wanted == "forward" || wanted == "reverse";
+      if (in_order) started.environment.insert(started.environment.begin(), "KB_CPU_THREADS=1");
+      runner = std::make_unique<RunnerSession>(started, *memory);
     }
     return *runner;
   }
@@ -108,15 +112,10 @@ class StepTest : public testing::Test {
     try {
       OraclePlan oracle;
       if (step_.set == judging_.full) oracle = plan_full();
-      RunnerSession& runner = judging_.runner_for(step_.schedule);
-      Json set = check(*judging_.correctness, runner, step_, oracle);
-      if (!step_.schedule.empty()) set["schedule"] = step_.schedule;
-      judging_.report["sets"].push_back(std::move(set));
+      RunnerSession& runner = judging_.runner_for(drawn_schedule(judging_.seed));
+      judging_.report["sets"].push_back(check(*judging_.correctness, runner, step_, oracle));
     } catch (const Decided& decided) {
       judging_.decided = with_order(decided);
-      if (Json& worst = judging_.decided->worst; worst.is_object() && !step_.schedule.empty()) {
-        worst["schedule"] = step_.schedule;
-      }
       if (decided.verdict == Verdict::skipped) GTEST_SKIP() << decided.what();
       FAIL() << to_string(decided.verdict) << ": " << judging_.decided->what();
     }
@@ -144,25 +143,23 @@ class StepTest : public testing::Test {
                : correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
   }
 
-  // What goes wrong in one order alone depends on the order in which threads run.
+  // What goes wrong in some orders alone depends on the order in which threads and blocks run.
   Decided with_order(const Decided& decided) {
-    if (decided.verdict == Verdict::skipped) return decided;
-    const bool forward = step_.schedule == "forward" && decided.verdict == Verdict::incorrect;
-    if (step_.schedule != "reverse" && !(forward && passes_in_reverse())) return decided;
+    if (!is_functional() || decided.verdict != Verdict::incorrect) return decided;
+    if (!passes_in("forward") && !passes_in("reverse")) return decided;
     return {decided.verdict,
-            std::string(decided.what()) + "; only when the threads of each block run in " +
-                step_.schedule +
-                " order, so a barrier or an atomic may be missing: the preset cpu-tsan says which "
-                "access",
+            std::string(decided.what()) +
+                "; only in some orders of threads and blocks, so a barrier or an atomic may be "
+                "missing: the preset cpu-tsan says which access",
             decided.worst};
   }
 
-  // Whether this step and those before it pass with the same values in the other order, in which no
-  // thread is isolated: where races are to be found, they would fail, too.
-  bool passes_in_reverse() {
+  // Whether this step and those before it pass with the same values in an order in which mistakes
+  // go unseen: with a mistake of another kind they would fail, too.
+  bool passes_in(const std::string& schedule) {
     const ProgramOptions& options = judging_.options;
     try {
-      RunnerSession& runner = judging_.runner_for("together");
+      RunnerSession& runner = judging_.runner_for(schedule);
       Correctness again(judging_.task, *judging_.memory, {options.input_kind(), judging_.seed});
       for (const Step& step : plan(options.iterations, judging_.full)) {
         check(again, runner, step, {});
@@ -179,8 +176,7 @@ class StepTest : public testing::Test {
 
 void register_steps(Judging& judging) {
   for (const Step& step : plan(judging.options.iterations, judging.full)) {
-    const std::string name = step.set + (step.schedule.empty() ? "" : "_" + step.schedule);
-    testing::RegisterTest(judging.options.candidate.c_str(), name.c_str(), nullptr, nullptr,
+    testing::RegisterTest(judging.options.candidate.c_str(), step.set.c_str(), nullptr, nullptr,
                           __FILE__, __LINE__,
                           [&judging, step] { return new StepTest(judging, step); });
   }
@@ -254,7 +250,7 @@ int judge(int argc, char** argv, const Task& declared) {
     if (!is_to_be_judged(judging.file)) return exit_skipped;  // another judge may have had it
   }
   // The first runner sets CUDA up while this process does.
-  judging.runner_for(plan(options.iterations, judging.full).front().schedule);
+  judging.runner_for(drawn_schedule(judging.seed));
   judging.correctness.emplace(task, *judging.memory,
                               CorrectnessOptions{options.input_kind(), judging.seed});
   judging.free_before = judging.memory->available_bytes();

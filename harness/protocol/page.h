@@ -14,7 +14,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 6;
+inline constexpr uint32_t version = 7;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -44,6 +44,7 @@ enum class Status : uint32_t {
   load_failed,     ///< the module could not be loaded; `message` is the loader's
   cuda_error,      ///< `message` names it
   cannot_capture,  ///< launch() did something that a graph cannot record
+  off_stream,      ///< launch() started what its stream does not wait for; `message` says what
   protocol_error,  ///< the request made no sense to the runner
 };
 

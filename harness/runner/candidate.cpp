@@ -11,6 +11,7 @@
 #include "runner/constructors.h"
 #include "runner/files.h"
 #include "runner/last_kernel.h"
+#include "runner/stream_order.h"
 #include "runner/system_calls.h"
 
 namespace kb::runner {
@@ -60,6 +61,7 @@ protocol::UnitClock make_clock() {
 }  // namespace
 
 Candidate::Candidate(bool control) : control_(control), clock_(make_clock()) {
+  follow_streams();
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating the stream");
   // The driver starts a thread for these when the first one comes; later no thread may start.
   bool narrowed = false;
@@ -163,9 +165,14 @@ void Candidate::launch(uint32_t slot) {
 }
 
 OwnTimes Candidate::run(uint32_t first_slot, uint32_t slots) {
-  return clock_.time(stream_, [&] {
+  std::string elsewhere;
+  const OwnTimes times = clock_.time(stream_, [&] {
+    stream_order().begin(stream_);
     for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
+    elsewhere = stream_order().end();
   });
+  if (!elsewhere.empty()) throw Failure(Status::off_stream, elsewhere);
+  return times;
 }
 
 namespace {

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "runner/launch_hook.h"
+
 namespace {
 
 std::atomic<const void*> last{nullptr};
@@ -28,7 +30,7 @@ __attribute__((visibility("default"))) cudaError_t __cudaLaunchKernel(cudaKernel
                                                                       void** args, size_t shared,
                                                                       cudaStream_t stream) {
   static const auto real = next<decltype(&__cudaLaunchKernel)>("__cudaLaunchKernel");
-  last = kernel;
+  kb::runner::note_launch(kernel, stream);
   return real(kernel, grid, block, args, shared, stream);
 }
 
@@ -37,7 +39,7 @@ __attribute__((visibility("default"))) cudaError_t cudaLaunchKernel(const void* 
                                                                     size_t shared,
                                                                     cudaStream_t stream) {
   static const auto real = next<decltype(&cudaLaunchKernel)>("cudaLaunchKernel");
-  last = function;
+  kb::runner::note_launch(function, stream);
   return real(function, grid, block, args, shared, stream);
 }
 

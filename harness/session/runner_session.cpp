@@ -208,6 +208,8 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout,
       fail(Verdict::runtime_error, options_.who + " failed " + doing_ + " with " + message +
                                        (kernel.empty() ? "" : "; last kernel launched: " + kernel) +
                                        last_words());
+    case Status::off_stream:
+      fail(Verdict::incorrect, options_.who + " " + message);
     case Status::protocol_error:
       break;
   }

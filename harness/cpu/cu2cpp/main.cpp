@@ -1,6 +1,7 @@
 // Compiler launcher: `cu2cpp <compiler> <arguments>` compiles a .cu file as C++ for the CPU. It
 // preprocesses, rewrites CUDA's syntax and compiles the result, and behaves like the compiler
-// otherwise. Exit code 3: the program uses something that the CPU backend does not have.
+// otherwise. Exit code 3: the program uses something that the CPU backend does not have; 5: it
+// needs more than any GPU has.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "constants.hpp"
 #include "rewrite.hpp"
 
 namespace {
@@ -24,8 +26,9 @@ namespace {
 using namespace kb::cu2cpp;
 using Arguments = std::vector<std::string>;
 
-constexpr int exit_unsupported = 3;
-constexpr const char* device_view = "-D__CUDA_ARCH__=900";  // what the device says that it is
+constexpr int exit_unsupported = 3, exit_exceeds_device = 5;
+// What the device says that it is (KB_CUDA_CHECK_ARCH of the build).
+constexpr const char* device_view = "-D__CUDA_ARCH__=" KB_CPU_CAPABILITY "0";
 
 std::vector<char*> pointers(const Arguments& arguments) {
   std::vector<char*> result;
@@ -160,6 +163,17 @@ bool names_architecture(const Source& source) {
   });
 }
 
+/// Refuses, as ptxas does, more constant memory than any GPU has.
+int check_constants(const Job& job) {
+  const std::size_t bytes = constant_bytes(job.object);
+  if (bytes <= constant_limit) return 0;
+  std::cerr << job.source << ": error: its __constant__ variables have " << bytes
+            << " bytes together, and a GPU has " << constant_limit
+            << "; put the larger ones into device memory\n";
+  unlink(job.object.c_str());
+  return exit_exceeds_device;
+}
+
 int compile(const std::string& compiler, const Job& job) {
   const std::string preprocessed = job.object + ".ii";
   std::string text, host_text;
@@ -174,7 +188,8 @@ int compile(const std::string& compiler, const Job& job) {
       merge_views(source, host);
     }
     refuse_unsupported_names(source);
-    rewrite(source);
+    // AddressSanitizer leaves variables with a section of their own alone.
+    rewrite(source, !job.sanitizes);
     std::ofstream(preprocessed, std::ios::binary | std::ios::trunc) << render(source);
   } catch (const Unsupported& error) {
     std::cerr << error.what() << "\n";
@@ -189,7 +204,8 @@ int compile(const std::string& compiler, const Job& job) {
   second.push_back("-Wno-unknown-pragmas");  // only nvcc and clang know "#pragma unroll"
   if (!job.debug) second.push_back("-g1");   // lines for fault reports
   second.insert(second.end(), {"-x", "c++-cpp-output", "-c", preprocessed, "-o", job.object});
-  const int code = run_step(second);
+  int code = run_step(second);
+  if (code == 0) code = check_constants(job);
   if (!std::getenv("KB_CPU_KEEP")) unlink(preprocessed.c_str());
   return code;
 }

@@ -14,6 +14,8 @@
 #include <set>
 #include <utility>
 
+#include "constants.hpp"
+
 namespace kb::cu2cpp {
 namespace {
 
@@ -26,8 +28,11 @@ struct GlobalShared {
 
 class Rewriter {
  public:
-  explicit Rewriter(Source& source)
-      : source_(source), tokens_(source.tokens), partner_(match_brackets(source)) {}
+  Rewriter(Source& source, bool count_constants)
+      : source_(source),
+        tokens_(source.tokens),
+        partner_(match_brackets(source)),
+        count_constants_(count_constants) {}
 
   void run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -104,9 +109,12 @@ class Rewriter {
     } else if (token.is("__device__")) {
       token.erased = true;
       device_function(i, false);
-    } else if (token.is("__host__") || token.is("__constant__") || token.is("__managed__") ||
-               token.is("__grid_constant__")) {
+    } else if (token.is("__host__") || token.is("__managed__") || token.is("__grid_constant__")) {
       token.erased = true;
+    } else if (token.is("__constant__")) {
+      token.erased = true;
+      if (count_constants_ && (i == 0 || !tokens_[i - 1].is("extern")))
+        token.prefix = constant_section(i);
     } else if (token.is("__shared__")) {
       shared(i);
     } else if (token.is("__launch_bounds__")) {
@@ -426,6 +434,7 @@ class Rewriter {
   Source& source_;
   std::vector<Token>& tokens_;
   std::vector<std::size_t> partner_;
+  const bool count_constants_;
   std::vector<Scope> scopes_;
   std::vector<GlobalShared> global_shared_;
   std::size_t device_body_ = none;  ///< where the function that was seen last opens
@@ -439,6 +448,6 @@ Unsupported::Unsupported(const Source& source, int file, int line, const std::st
     : std::runtime_error(source.files[file] + ":" + std::to_string(line) +
                          ": unsupported on the CPU backend: " + what) {}
 
-void rewrite(Source& source) { Rewriter(source).run(); }
+void rewrite(Source& source, bool count_constants) { Rewriter(source, count_constants).run(); }
 
 }  // namespace kb::cu2cpp

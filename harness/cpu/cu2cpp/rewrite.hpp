@@ -22,7 +22,8 @@ struct Unsupported : std::runtime_error {
 void merge_views(Source& device, const Source& host);
 
 /// Rewrites kernels, launches and __shared__ declarations, and removes CUDA's keywords.
-void rewrite(Source& source);
+/// @param count_constants  __constant__ variables get sections that constant_bytes() counts
+void rewrite(Source& source, bool count_constants);
 
 /// Throws Unsupported for the first #include of a library that the backend does not have. On
 /// machines with a CUDA toolkit those headers can be found.

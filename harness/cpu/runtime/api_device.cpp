@@ -60,8 +60,6 @@ cudaError_t cudaDeviceReset() {
   return last_error = cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return result(reject_capture(nullptr)); }
-
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (!properties) return result(cudaErrorInvalidValue);
   if (device != 0) return result(cudaErrorInvalidDevice);
@@ -79,7 +77,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxThreadsDim[2] = limits::block_z;
   p.maxGridSize[0] = limits::grid_x;
   p.maxGridSize[1] = p.maxGridSize[2] = limits::grid_yz;
-  p.totalConstMem = 65536;
+  p.totalConstMem = limits::constant_memory;
   p.major = limits::capability_major;
   p.minor = limits::capability_minor;
   p.multiProcessorCount = limits::multiprocessors;

@@ -1,5 +1,7 @@
 // Streams, events, stream capture and graphs.
 #include <algorithm>
+#include <atomic>
+#include <cudacpu/observer.hpp>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -11,6 +13,7 @@ namespace kb::cpu {
 namespace {
 
 std::mutex mutex;  // guards the sets and all capture pointers
+std::atomic<StreamObserver*> watcher{nullptr};
 std::set<cudaStream_t>& streams() {
   static auto* set = new std::set<cudaStream_t>;
   return *set;
@@ -62,6 +65,18 @@ cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work) {
   return work();
 }
 
+void observe_streams(StreamObserver& observer) { watcher = &observer; }
+
+void tell_launch(cudaStream_t stream, const Kernel& kernel, Site site) {
+  StreamObserver* const observer = watcher;
+  if (!observer || !observer->watches(stream)) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (!is_valid(stream) || (!is_default(stream) && stream->capture)) return;
+  }
+  observer->launched(std::string("kernel '") + kernel.name + "' at " + place(site), stream);
+}
+
 cudaError_t reject_capture(cudaStream_t stream) {
   std::lock_guard lock(mutex);
   if (!is_valid(stream)) return cudaErrorInvalidResourceHandle;
@@ -92,10 +107,19 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return result();
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(reject_capture(stream)); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (StreamObserver* observer = watcher) observer->host_waits(stream);
+  return result(reject_capture(stream));
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  if (StreamObserver* observer = watcher) observer->host_waits_for_all();
+  return result(reject_capture(nullptr));
+}
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (StreamObserver* observer = watcher) observer->waits(stream, event);
   std::lock_guard lock(mutex);
   if (!is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
   if (event->capture && event->capture->ended) return result(cudaErrorCapturedEvent);
@@ -130,6 +154,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (StreamObserver* observer = watcher) observer->recorded(event, stream);
   std::lock_guard lock(mutex);
   if (!is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
   event->capture = is_default(stream) ? nullptr : stream->capture;
@@ -141,6 +166,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (StreamObserver* observer = watcher) observer->host_waits(event);
   return result(event->capture ? cudaErrorCapturedEvent : cudaSuccess);
 }
 

@@ -248,6 +248,14 @@ std::string DeviceMemory::check_canaries() {
   return "";
 }
 
+std::vector<Pages> DeviceMemory::guarded_pages() {
+  std::lock_guard lock(mutex_);
+  std::vector<Pages> found;
+  for (const auto& [start, each] : allocations_)
+    if (guarded && each.pages) found.push_back({each.pages, each.page_bytes});
+  return found;
+}
+
 std::size_t DeviceMemory::used_bytes() {
   std::lock_guard lock(mutex_);
   return used_;

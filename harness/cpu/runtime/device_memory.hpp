@@ -23,6 +23,12 @@ struct Allocation {
   std::size_t tensor_offset = 0, tensor_bytes = 0;  ///< where it lies in the mapping
 };
 
+/// Pages of device memory.
+struct Pages {
+  char* begin;
+  std::size_t bytes;
+};
+
 /// All memory that CUDA calls have handed out. Without a sanitizer, device memory ends at a guard
 /// page, is inaccessible while host code runs, and the rest of its first and last page is checked
 /// after every kernel.
@@ -69,6 +75,8 @@ class DeviceMemory {
   /// Bytes written next to an allocation; "" when all is well.
   std::string check_canaries();
   std::size_t used_bytes();
+  /// What can be protected: of no memory on the heap.
+  std::vector<Pages> guarded_pages();
 
  private:
   using Iterator = std::map<std::uintptr_t, Allocation>::iterator;

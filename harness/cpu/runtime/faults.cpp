@@ -10,6 +10,7 @@
 
 #include "device_memory.hpp"
 #include "diagnostics.hpp"
+#include "held_writes.hpp"
 #include "sanitizer.hpp"
 #include "worker.hpp"
 
@@ -94,6 +95,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::active();
   if (worker && worker->in_lane()) {
     if (worker->fiber().grow_to(fault.address)) return;
+    if (HeldWrites::instance().open(fault.address)) return;
     current_fault = fault;
     const Fiber& fiber = worker->fiber();
     unpoison(fiber.stack, fiber.stack_bytes);

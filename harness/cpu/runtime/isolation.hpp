@@ -1,62 +1,62 @@
-// Threads of a block that run one after the other, but see shared memory as if they ran at the same
-// time.
+// Threads of a block that run one after the other, but see memory as if they ran at the same time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "held_writes.hpp"
 #include "shared_memory.hpp"
+#include "write_log.hpp"
 
 namespace kb::cpu {
 
-/// Between two places where threads meet (barriers, warp operations, atomics, fences), a thread
-/// sees shared memory as it was when it last met others, and what it has written itself. What
-/// threads write in between comes together afterwards, the last write counts. So an update that
-/// nothing orders is lost here as it is on a GPU, while a program without races does not notice.
+/// What a thread writes to shared memory, its warp sees after a warp operation and all threads
+/// after a barrier, or when any of them comes to an atomic or a fence. Until then it is held back,
+/// so an update that nothing orders is lost here as it is on a GPU, while a program without races
+/// does not notice. The same holds for device memory (HeldWrites) where the block runs alone.
 ///
-/// Memory is copied and compared at each such place, so it is for a few blocks only.
+/// Memory is compared at each such place, so it is for a few blocks only.
 class Isolation {
  public:
-  /// Number of the view that all threads of the block share; others are the warps' numbers.
-  static constexpr int block_view = 32;
-
   explicit Isolation(SharedMemory& shared) : shared_(shared) {}
-  Isolation(const Isolation&) = delete;  // the views are one mapping for the process's life
+  Isolation(const Isolation&) = delete;  // the copy is one mapping for the process's life
 
-  /// For the next block: whether threads are isolated from each other.
-  void begin_block(bool wanted);
+  /// For the next block: whether threads are isolated from each other, and whether it runs alone.
+  void begin_block(bool wanted, bool alone);
   /// Shared memory is again what all threads have written.
   void end_block();
 
   // Without isolation these do nothing.
 
-  /// The running thread sees this view from now on.
-  void enter(int view) {
-    if (on_) load(view);
+  /// A thread of this warp runs from now on.
+  void enter(int lane) {
+    warp_ = lane / 32;
+    inside_ = on_ || alone_;
   }
-  /// The running thread meets others: they get what it has written. Again does nothing.
+  /// The running thread meets others or ends. Again does nothing.
   void leave() {
-    if (on_ && inside_) publish();
+    if (std::exchange(inside_, false)) take();
   }
-  /// Makes the view of what all threads have written so far.
-  void renew(int view) {
-    if (on_) make(view);
-  }
+  /// All threads see what those of this warp have written.
+  void meet_warp(int warp);
+  void meet_block();
+  /// At an atomic or a fence.
+  void meet_all();
 
  private:
-  void load(int view);
-  void publish();
-  void make(int view);
-  char* copy(int number);
+  void take();
   void grow();
-  void spend(std::size_t bytes);
 
   SharedMemory& shared_;
-  bool on_ = false, inside_ = false;
-  int loaded_ = -1;  ///< the view that shared memory holds
+  bool on_ = false;     ///< for shared memory
+  bool alone_ = false;  ///< for device memory
+  bool inside_ = false;
+  int warp_ = 0;
   std::size_t bytes_ = 0;
   std::int64_t budget_ = 0;
-  char* copies_ = nullptr;  ///< of the shared memory: the views, then what all have written
+  char* copy_ = nullptr;  ///< of shared memory, without what is held back
+  WriteLog log_;
 };
 
 }  // namespace kb::cpu

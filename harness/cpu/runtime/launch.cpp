@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "device_limits.hpp"
 #include "device_memory.hpp"
 #include "diagnostics.hpp"
+#include "held_writes.hpp"
 #include "sanitizer.hpp"
 #include "stream.hpp"
 #include "worker.hpp"
@@ -88,13 +90,24 @@ class Pool {
   void run(Launch& launch) {
     // One launch at a time: streams are in order, and the helpers serve one launch.
     std::lock_guard one_at_a_time(launching_);
+    const bool all = launch.cooperative || launch.closure->kernel.blocks_wait;
     {
       std::lock_guard lock(mutex_);
+      launch.number = ++launches_;
+      draw_order(launch);
       launch_ = &launch;
-      ++launches_;
-      const bool all = launch.cooperative || launch.closure->kernel.blocks_wait;
-      open(all && resident(launch) ? launch.blocks() : std::min(launch.blocks(), thread_limit()));
+      if (!watched_) watched_ = start([this] { watch(); });
       if (std::exchange(resting_, false)) watch_.notify_one();
+    }
+    if (launch.alone) {
+      HeldWrites::instance().begin();
+      Worker::mine().run_isolated(launch);
+      HeldWrites::instance().end();
+      launch.alone = false;
+    }
+    {
+      std::lock_guard lock(mutex_);
+      open(all && resident(launch) ? launch.blocks() : std::min(launch.blocks(), thread_limit()));
     }
     Worker::mine().run(launch);
     std::unique_lock lock(mutex_);
@@ -113,9 +126,17 @@ class Pool {
            (!lane_owns_fiber || launch.cooperative || launch.blocks() * launch.threads() <= 4096);
   }
 
+  /// Blocks that wait for each other keep the order in which they expect each other.
+  void draw_order(Launch& launch) {
+    const bool wait = launch.cooperative || launch.closure->kernel.blocks_wait;
+    if (launch.closure->kernel.blocks_wait) return;
+    const std::uint64_t earlier = launches_of_[&launch.closure->kernel]++;
+    launch.queue.draw(launch.number, earlier, launch.grid, wait);
+    launch.alone = !wait && launch.queue.has_isolated();
+  }
+
   /// Lets so many workers run the launch together, the launching thread among them.
   void open(std::uint64_t workers) {
-    if (!watched_) watched_ = start([this] { watch(); });
     const int helpers = static_cast<int>(workers) - 1;
     while (threads_ < helpers && start([this] { serve(); })) ++threads_;
     vacancies_ = helpers - inside_;
@@ -154,6 +175,8 @@ class Pool {
     constexpr std::chrono::milliseconds period(100), patience(5000);
     std::uint64_t launch = 0, started = 0;
     auto since = std::chrono::steady_clock::now();
+    constexpr std::clock_t own_patience = CLOCKS_PER_SEC * 2 / 5;  // of this process's own time
+    std::clock_t used = 0;
     std::unique_lock lock(mutex_);
     for (;;) {
       watch_.wait(lock, [&] { return !resting_; });
@@ -161,14 +184,14 @@ class Pool {
       resting_ = launch_ == nullptr;
       if (resting_) continue;
       const auto now = std::chrono::steady_clock::now();
-      if (launch != std::exchange(launch, launches_) || started != launch_->next) {
-        started = launch_->next;
+      if (launch != std::exchange(launch, launches_) || started != launch_->queue.taken()) {
+        started = launch_->queue.taken();
         since = now;
+        used = std::clock();
       }
-      if (now - since >= 2 * period && started < launch_->blocks() && resident(*launch_)) {
-        launch_->closure->kernel.blocks_wait = true;
-        open(launch_->blocks());
-      }
+      // A slow block is not to lose its isolation because the machine is busy.
+      const bool slow = launch_->alone && std::clock() - used < own_patience;
+      if (now - since >= 2 * period && started < launch_->blocks() && !slow) let_others_run();
       if (now - since >= patience && now - since < patience + period)
         report("warning: " + describe(launch_->closure->kernel) + " has been running for " +
                std::to_string(patience / std::chrono::seconds(1)) +
@@ -177,10 +200,20 @@ class Pool {
     }
   }
 
+  /// For blocks that wait for others which have not started.
+  void let_others_run() {
+    HeldWrites::instance().give_up();
+    launch_->queue.ascend();
+    if (!resident(*launch_)) return open(std::min(launch_->blocks(), 2 * thread_limit()));
+    launch_->closure->kernel.blocks_wait = true;
+    open(launch_->blocks());
+  }
+
   std::mutex launching_, mutex_;
   std::condition_variable work_, done_, watch_;
   Launch* launch_ = nullptr;
   std::uint64_t launches_ = 0;
+  std::map<const Kernel*, std::uint64_t> launches_of_;
   int threads_ = 0, vacancies_ = 0, inside_ = 0;
   bool watched_ = false, resting_ = true;  ///< whether watch() runs, and waits for a launch
 };
@@ -284,16 +317,6 @@ bool call_kernel(const void* function, void** arguments) {
   return true;
 }
 
-Schedule schedule() {
-  static const Schedule value = [] {
-    const std::string_view name = setting("KB_CPU_SCHEDULE");
-    return name == "reverse"    ? Schedule::reverse
-           : name == "together" ? Schedule::together
-                                : Schedule::forward;
-  }();
-  return value;
-}
-
 cudaError_t launch_stashed(dim3 grid, dim3 block, std::size_t dynamic_shared, cudaStream_t stream,
                            bool cooperative, Site site) {
   const std::shared_ptr<Closure> closure = std::exchange(stashed, nullptr);
@@ -311,6 +334,7 @@ cudaError_t launch_stashed(dim3 grid, dim3 block, std::size_t dynamic_shared, cu
     report(std::string(cudaGetErrorName(error)) + " in the launch of " + name + ": " + reason);
     return result(error);
   }
+  tell_launch(stream, closure->kernel, site);
   return result(enqueue(stream, [=] { return run_launch(closure, configuration); }));
 }
 

@@ -9,6 +9,7 @@
 
 #include "device_limits.hpp"
 #include "grid_barrier.hpp"
+#include "order.hpp"
 
 namespace kb::cpu {
 
@@ -39,7 +40,10 @@ struct Configuration {
 
 struct Launch : Configuration {
   Launch(const Configuration& configuration, std::shared_ptr<Closure> closure)
-      : Configuration(configuration), closure(std::move(closure)), grid_barrier(blocks()) {}
+      : Configuration(configuration),
+        closure(std::move(closure)),
+        queue(blocks()),
+        grid_barrier(blocks()) {}
 
   /// Bytes of static and dynamic shared memory that a block may have together.
   std::size_t shared_limit() const {
@@ -48,15 +52,12 @@ struct Launch : Configuration {
   }
 
   std::shared_ptr<Closure> closure;
+  std::uint64_t number = 0;  ///< among the launches of the process
+  BlockQueue queue;
   GridBarrier grid_barrier;
-  std::atomic<std::uint64_t> next{0};  ///< the block to be started next
-  std::atomic<bool> crowded{false};    ///< more OS threads run blocks than there are cores
+  std::atomic<bool> alone{false};    ///< isolated blocks run, one after the other
+  std::atomic<bool> crowded{false};  ///< more OS threads run blocks than there are cores
   std::atomic<int> error{cudaSuccess};
 };
-
-/// Order in which the threads of a block are started. `together` is reverse without isolation, also
-/// after a barrier: a kernel that is wrong only because of its order is right in one of them.
-enum class Schedule { forward, reverse, together };
-Schedule schedule();
 
 }  // namespace kb::cpu

@@ -54,7 +54,7 @@ __attribute__((always_inline)) inline void Worker::warp_rendezvous(unsigned mask
   order_release(key);
   if (group->arrived == (mask & live_[warp])) {
     complete(*group, warp);
-    isolation_.enter(view_[lane]);
+    isolation_.enter(lane);
   } else {
     park({what, site, mask});
   }
@@ -65,18 +65,17 @@ void Worker::complete(WarpGroup& group, int warp) {
   order_acquire(group.key);
   if (group.combine) {
     // It runs on behalf of all lanes and may read what they point to.
-    isolation_.renew(warp);
-    isolation_.enter(warp);
+    isolation_.meet_warp(warp);
+    isolation_.enter(warp * 32);
     group.combine(group.data, group.arrived);
     isolation_.leave();
     order_release(group.key);
   }
-  isolation_.renew(warp);
+  isolation_.meet_warp(warp);
   --waiting_groups_;
   open_[warp] &= ~(1u << (&group - groups_[warp].data()));
   for (unsigned rest = group.arrived; rest; rest &= rest - 1) {
     const int lane = warp * 32 + __builtin_ctz(rest);
-    view_[lane] = static_cast<std::int8_t>(warp);
     if (lane != lane_) wake(lane);
   }
 }
@@ -112,10 +111,10 @@ __attribute__((always_inline)) inline void Worker::block_rendezvous(BlockCombine
   order_release(key);
   if (barrier_.arrived == static_cast<unsigned>(running_)) {
     complete_block();
-    if (together_) {
+    if (order_.last_waits) {
       park({what, site, 0});
     } else {
-      isolation_.enter(view_[lane]);
+      isolation_.enter(lane);
     }
   } else {
     park({what, site, 0});
@@ -129,16 +128,15 @@ void Worker::complete_block() {
   barrier_.arrived = 0;
   if (barrier_.combine) {
     order_acquire(key);
-    isolation_.renew(Isolation::block_view);
-    isolation_.enter(Isolation::block_view);
+    isolation_.meet_block();
+    isolation_.enter(0);
     barrier_.combine(block_data_.data(), static_cast<unsigned>(threads_));
     isolation_.leave();
     order_release(key);
   }
-  isolation_.renew(Isolation::block_view);
+  isolation_.meet_block();
   for (unsigned i = 0; i < arrived; ++i) {
-    view_[block_waiting_[i]] = Isolation::block_view;
-    if (block_waiting_[i] != lane_ || together_) wake(block_waiting_[i]);
+    if (block_waiting_[i] != lane_ || order_.last_waits) wake(block_waiting_[i]);
   }
 }
 

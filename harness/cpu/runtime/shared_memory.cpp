@@ -19,7 +19,7 @@ namespace kb::cpu {
 namespace {
 
 constexpr std::size_t red_zone = 64;
-constexpr std::size_t static_limit = limits::shared_per_block;
+constexpr std::size_t static_limit = limits::static_shared;
 constexpr std::size_t dynamic_alignment = 1024;
 constexpr std::size_t page = 4096;
 
@@ -90,7 +90,8 @@ std::string SharedMemory::describe(const void* address) const {
 }
 
 void SharedMemory::check_sizes(const SharedVariable& last) const {
-  if (static_bytes_ <= static_limit && static_bytes_ + dynamic_bytes_ <= limit_) return;
+  const bool together = dynamic_bytes_ == 0 || static_bytes_ + dynamic_bytes_ <= limit_;
+  if (static_bytes_ <= static_limit && together) return;
   const std::string sizes = "the static shared memory, " + std::to_string(static_bytes_) +
                             " bytes up to variable " + last.name + " (" +
                             kb::cpu::place(last.site) + "), ";

@@ -47,6 +47,8 @@ namespace kb::cpu {
 
 /// Does `work` now, or adds it to the graph that `stream` is being captured into.
 cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);
+/// Tells the observer of streams of a launch that is done at once.
+void tell_launch(cudaStream_t stream, const Kernel& kernel, Site site);
 /// Fails, and invalidates the capture, when `stream` is being captured, or any stream if it is the
 /// default one: for calls that would wait.
 cudaError_t reject_capture(cudaStream_t stream);

@@ -16,16 +16,34 @@ namespace kb::cpu {
 
 __attribute__((always_inline)) inline int Worker::next_unstarted() {
   if (started_ == threads_) return -1;
-  const int count = started_++;
-  return reverse_ ? threads_ - 1 - count : count;
+  ++started_;
+  for (;;) {  // the last warp may have fewer lanes than turns
+    const int turn = tried_++;
+    const int lane =
+        order_.warps[turn / 32] * 32 + (turn % 32 ^ static_cast<int>(order_.lane_mask));
+    if (lane < threads_) return lane;
+  }
 }
 
 __attribute__((always_inline)) inline int Worker::next_ready() {
+  if (ready_turns_ != 0) {
+    const int turn = __builtin_ctz(ready_turns_), place = __builtin_ctz(ready_lanes_[turn]);
+    ready_lanes_[turn] &= ready_lanes_[turn] - 1;
+    if (ready_lanes_[turn] == 0) ready_turns_ &= ready_turns_ - 1;
+    return order_.warps[turn] * 32 + (place ^ static_cast<int>(order_.lane_mask));
+  }
   return ready_head_ == ready_tail_ ? -1 : ready_[ready_head_++ % max_block];
 }
 
-__attribute__((always_inline)) inline void Worker::wake(int lane) {
+__attribute__((always_inline)) inline void Worker::queue_up(int lane) {
   ready_[ready_tail_++ % max_block] = static_cast<std::uint16_t>(lane);
+}
+
+__attribute__((always_inline)) inline void Worker::wake(int lane) {
+  if (!order_.ahead) return queue_up(lane);
+  const int turn = order_.turns[lane / 32];
+  ready_lanes_[turn] |= 1u << ((static_cast<unsigned>(lane) % 32) ^ order_.lane_mask);
+  ready_turns_ |= 1u << turn;
 }
 
 __attribute__((always_inline)) inline void Worker::switch_to(Fiber& to) {
@@ -53,7 +71,7 @@ __attribute__((always_inline)) inline void Worker::park(const Wait& wait, bool f
   lane_ = lane;
   kb_cpu_threadIdx = index_[lane];
   waits_[lane].what = nullptr;
-  isolation_.enter(view_[lane]);
+  isolation_.enter(lane);
 }
 
 }  // namespace kb::cpu

@@ -28,6 +28,31 @@ Worker& Worker::mine() {
 }
 
 void Worker::run(Launch& launch) {
+  begin_launch(launch);
+  while (!failed()) {
+    const auto number = launch.queue.take();
+    if (!number) break;
+    run_block(*number);
+    if (launch.cooperative) launch.grid_barrier.leave();
+  }
+  end_launch();
+}
+
+void Worker::run_isolated(Launch& launch) {
+  begin_launch(launch);
+  while (!failed()) {
+    const auto number = launch.queue.take_isolated();
+    if (!number) break;
+    run_block(*number);
+  }
+  end_launch();
+}
+
+bool Worker::failed() const {
+  return launch_->error.load(std::memory_order_relaxed) != cudaSuccess;
+}
+
+void Worker::begin_launch(Launch& launch) {
   launch_ = &launch;
   kernel_ = &launch.closure->kernel;
   watch_faults();
@@ -37,13 +62,9 @@ void Worker::run(Launch& launch) {
   active_worker = this;
   shared_.begin_launch(launch.dynamic_shared, launch.shared_limit());
   order_release(this);  // what the host did happens before all threads of the launch
-  const std::uint64_t blocks = launch.blocks();
-  while (launch.error.load(std::memory_order_relaxed) == cudaSuccess) {
-    const std::uint64_t number = launch.next.fetch_add(1, std::memory_order_relaxed);
-    if (number >= blocks) break;
-    run_block(number);
-    if (launch.cooperative) launch.grid_barrier.leave();
-  }
+}
+
+void Worker::end_launch() {
   active_worker = nullptr;
   order_acquire(&home_);  // and all threads before what the host does next
   launch_ = nullptr;
@@ -68,16 +89,18 @@ void Worker::run_block(std::uint64_t number) {
                      static_cast<unsigned>(number / grid.x % grid.y),
                      static_cast<unsigned>(number / grid.x / grid.y)};
   block_ = number;
-  started_ = 0;
+  if (schedule().kind == Schedule::drawn || ordered_ != threads_) {
+    order_ = thread_order(launch_->number, number, threads_);
+    ordered_ = threads_;
+  }
+  started_ = tried_ = 0;
   running_ = threads_;
   for (int warp = 0; warp * 32 < threads_; ++warp) {
     const int lanes = std::min(32, threads_ - warp * 32);
     live_[warp] = lanes == 32 ? ~0u : (1u << lanes) - 1;
   }
   shared_.begin_block(launch_->dynamic_shared);
-  const bool at_an_end = number == 0 || number + 1 == launch_->blocks();
-  isolation_.begin_block(schedule() == Schedule::reverse && at_an_end && !sanitizes);
-  view_.fill(Isolation::block_view);
+  isolation_.begin_block(launch_->queue.is_isolated(number), launch_->alone);
   const int first = next_unstarted();
   Fiber& fiber = fiber_for(first);
   fiber.assigned = first;
@@ -103,7 +126,8 @@ void Worker::forget_block() {
   waiting_groups_ = 0;
   block_data_.fill(nullptr);
   barrier_ = {};
-  ready_head_ = ready_tail_ = 0;
+  ready_head_ = ready_tail_ = ready_turns_ = 0;
+  ready_lanes_.fill(0);
 }
 
 void Worker::make_fiber() {
@@ -158,7 +182,7 @@ void Worker::start_lane(int lane) {
   home_[lane] = &self;
   self.busy = true;
   order_acquire(this);
-  isolation_.enter(view_[lane]);
+  isolation_.enter(lane);
   kernel_->run(launch_->closure->storage);
   order_release(&home_);
   self.busy = false;
@@ -182,11 +206,11 @@ void Worker::finish_lane() {
 }
 
 void Worker::yield() {
-  if (launch_->error.load(std::memory_order_relaxed) != cudaSuccess) abandon();
+  if (failed()) abandon();
   if (launch_->crowded.load(std::memory_order_relaxed)) std::this_thread::yield();
   meet_others();
-  if (ready_head_ == ready_tail_ && started_ == threads_) return;
-  wake(lane_);
+  if (ready_head_ == ready_tail_ && ready_turns_ == 0 && started_ == threads_) return;
+  queue_up(lane_);
   // A fresh lane first: the ready ones may be spinning like the caller.
   park({"spin loop", {"", 0}, 0}, true);
   meet_others();
@@ -194,9 +218,8 @@ void Worker::yield() {
 
 void Worker::meet_others() {
   isolation_.leave();
-  view_[lane_] = static_cast<std::int8_t>(lane_ / 32);
-  isolation_.renew(view_[lane_]);
-  isolation_.enter(view_[lane_]);
+  isolation_.meet_all();
+  isolation_.enter(lane_);
 }
 
 void Worker::abandon() {

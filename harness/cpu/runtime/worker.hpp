@@ -57,6 +57,8 @@ class Worker {
 
   /// Runs blocks of `launch` until none is left or it has failed.
   void run(Launch& launch);
+  /// Runs those that are isolated, while nobody else runs any.
+  void run_isolated(Launch& launch);
 
   /// The calling OS thread's worker, made on first use and never destroyed: parked fibers may
   /// still hold frames.
@@ -80,6 +82,9 @@ class Worker {
   std::string where() const;
 
  private:
+  void begin_launch(Launch& launch);
+  void end_launch();
+  bool failed() const;
   void run_block(std::uint64_t number);
   void forget_block();
   void start_lane(int lane);
@@ -89,6 +94,7 @@ class Worker {
   int next_ready();
   void park(const Wait& wait, bool fresh_first = false);
   void wake(int lane);
+  void queue_up(int lane);
   void complete(WarpGroup& group, int warp);
   void complete_block();
   /// When nothing else can run: lets the lanes go that wait in __activemask() for more.
@@ -101,24 +107,27 @@ class Worker {
 
   Launch* launch_ = nullptr;
   Kernel* kernel_ = nullptr;
-  const bool reverse_ = schedule() != Schedule::forward;    ///< the order of starting threads
-  const bool together_ = schedule() == Schedule::together;  ///< the last at a barrier waits, too
-  std::uint64_t block_ = 0;                                 ///< its number in the grid
+  ThreadOrder order_;
+  int ordered_ = 0;          ///< threads that order_ is for; 0: none
+  std::uint64_t block_ = 0;  ///< its number in the grid
   int threads_ = 0;
   dim3 shape_{0, 0, 0};
   int lane_ = -1;
-  int started_ = 0;
+  int started_ = 0, tried_ = 0;  ///< lanes, and turns that have been looked at for them
   int running_ = 0;  ///< lanes of the block that have not exited, unstarted ones included
   bool abandoned_ = false;
 
   std::array<uint3, max_block> index_{};
-  std::array<Fiber*, max_block> home_{};       ///< fiber of each started lane
-  std::array<std::int8_t, max_block> view_{};  ///< of shared memory, for each lane that goes on
+  std::array<Fiber*, max_block> home_{};  ///< fiber of each started lane
   std::array<Wait, max_block> waits_{};
   std::array<void*, max_block> block_data_{};
   std::array<std::uint16_t, max_block> block_waiting_{};
-  std::array<std::uint16_t, max_block> ready_{};  ///< a queue, in thread order
+  /// A queue of lanes that can go on; with a warp ahead, of those that have nothing better to do.
+  std::array<std::uint16_t, max_block> ready_{};
   unsigned ready_head_ = 0, ready_tail_ = 0;
+  /// With a warp ahead: the others that can go on, by turn, and the turns that have some.
+  std::array<unsigned, warps_per_block> ready_lanes_{};
+  unsigned ready_turns_ = 0;
   std::array<unsigned, warps_per_block> live_{};
   /// A warp has at most one open group per lane; those with no lane are free.
   std::array<std::array<WarpGroup, 32>, warps_per_block> groups_;

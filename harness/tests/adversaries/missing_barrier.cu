@@ -1,7 +1,7 @@
 // Overwrites the maximum of its row before all threads have read it.
 // Task: level1/023_softmax
 // Expected: incorrect
-// Says: in forward order
+// Says: in some orders of threads
 // Backends: cpu
 #include "task.h"
 

@@ -1,7 +1,7 @@
 // Lacks the barriers of its reduction, which one order of threads forgives.
 // Task: level1/047_sum_reduction_over_a_dimension
 // Expected: incorrect
-// Says: in forward order
+// Says: in some orders of threads
 // Backends: cpu
 #include "task.h"
 

@@ -1,7 +1,7 @@
 // Works on a stream that nobody waits for.
 // Task: level1/019_relu
-// Expected: incorrect or cheat
-// Backends: cuda
+// Expected: incorrect
+// Says: a stream that the given one does not wait for
 #include "shared/relu.cuh"
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {

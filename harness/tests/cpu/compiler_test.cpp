@@ -72,6 +72,28 @@ TEST_F(Compiler, ErrorsNameTheSourceLine) {
   EXPECT_NE(outcome.output.find("k.cu:3:"), std::string::npos) << outcome.output;
 }
 
+TEST_F(Compiler, RefusesMoreConstantMemoryThanAGpuHas) {
+  const auto source = [](int floats) {
+    return "template <int n> __constant__ float row[n];\n"
+           "extern __constant__ float later[2];\n"
+           "namespace { __constant__ float first[8192]; }\n"
+           "static __device__ __constant__ float second[" +
+           std::to_string(floats) +
+           "];\n"
+           "__constant__ float later[2];\n"
+           "__global__ void k(float* x) { x[0] = row<3>[0] + first[1] + second[1] + later[1]; }\n"
+           "void f(float* x) { k<<<1, 1>>>(x); }\n";
+  };
+  const Outcome fits = compile(source(8192 - 8), "-Wall -Wextra -Werror");
+  EXPECT_EQ(fits.exit_code, 0) << fits.output;
+  const Outcome exceeds = compile(source(8192));
+  EXPECT_EQ(exceeds.exit_code, 5) << exceeds.output;
+  EXPECT_NE(exceeds.output.find("k.cu: error: its __constant__ variables have 65544 bytes"),
+            std::string::npos)
+      << exceeds.output;
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/k.o"));
+}
+
 TEST_F(Compiler, LeavesQuotesWithoutPartnersToTheCompiler) {
   const std::string kernel = "__global__ void k(int* x) { x[0] = 1; }\n";
   for (const std::string& prose :

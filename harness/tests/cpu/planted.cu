@@ -59,6 +59,15 @@ __global__ void static_and_dynamic(float* x) {
   x[threadIdx.x] = fixed[threadIdx.x] + 0 * tile[n - 1 - threadIdx.x];
 }
 
+// More than 48 KB, which the chosen architecture's own variant takes.
+template <int bytes>
+__global__ void large_static(float* x) {
+  __shared__ float fixed[bytes / sizeof(float)];
+  fixed[bytes / sizeof(float) - 1 - threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  x[threadIdx.x] = fixed[bytes / sizeof(float) - 1 - threadIdx.x];
+}
+
 __global__ void missing_barrier(float* x) {
   __shared__ float tile[n];
   tile[threadIdx.x] = threadIdx.x;
@@ -262,6 +271,8 @@ void run(const char* name) {
     cudaFuncSetAttribute(static_and_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     static_and_dynamic<<<1, n, bytes>>>(buffer);
   }
+  if (is("large_static")) large_static<64 << 10><<<1, n>>>(buffer);
+  if (is("too_large_static")) large_static<228 << 10><<<1, n>>>(buffer);
   if (is("missing_barrier")) missing_barrier<<<1, n>>>(buffer);
   if (is("missing_second_barrier")) missing_second_barrier<<<1, n>>>(buffer);
   if (is("in_place_scan")) in_place_scan<<<1, n>>>(buffer);
