@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 
 #include "base/files.h"
@@ -23,6 +24,7 @@
 #include "build/object_audit.h"
 #include "build/ptxas.h"
 #include "build/source_check.h"
+#include "build/source_text.h"
 #include "build/toolchain.h"
 
 namespace kb {
@@ -32,6 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t replayed_lines = 20;
 constexpr size_t longest_reason = 600;
+constexpr size_t longest_source = 4 << 20;
 constexpr int nvcc_gave_up = 255;  // how it passes an error of ptxas on; no signal has this number
 
 /// One compiler run: how it ended and what it said.
@@ -124,7 +127,7 @@ std::string advice(const std::string& said, const std::vector<std::string>& word
 // Fills in status and reason. The text is a candidate's to choose, so it may only pick between
 // different ways of having failed.
 void classify(CompilerRun* run, const std::vector<std::string>& words, const Settings& settings,
-              bool uses_cu2cpp) {
+              bool uses_cu2cpp, double spent_before_s) {
   const Outcome& outcome = run->outcome;
   const std::string& text = run->diagnostics;
   const auto set = [run](BuildStatus status, std::string reason) {
@@ -133,7 +136,11 @@ void classify(CompilerRun* run, const std::vector<std::string>& words, const Set
   };
   const std::string said = telling_line(text, announces_error);
   if (outcome.timed_out) {
-    set(BuildStatus::timeout, "the compiler was stopped after " + seconds_text(settings.timeout_s));
+    const double allowed = settings.timeout_s - spent_before_s;
+    const bool first = spent_before_s == 0;
+    set(BuildStatus::timeout,
+        "the compiler was stopped after " + seconds_text(std::max(0.0, allowed)) +
+            (first ? "" : ": those of one kernel may take " + seconds_text(settings.timeout_s)));
   } else if (outcome.over_memory) {
     set(BuildStatus::out_of_memory,
         "the compiler used more than " + mebibytes_text(settings.memory_bytes));
@@ -180,17 +187,8 @@ class Compilation {
     remove_file(command_.object);
     describe_command();
     prepare_sandbox();
-    CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
-    keep_compiled(command_.object, &run.resources);
-    refuse_undeclared_headers(&run);
-    if (run.status == BuildStatus::ok) audit(&run);
-    if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
-    if (!options_.cuda_check.empty()) {
-      check_cuda_syntax(&run);
-      refuse_undeclared_headers(&run);
-    } else if (run.status == BuildStatus::ok) {
-      read_sass(command_.object, &run.resources);
-    }
+    CompilerRun run = refuse_text();
+    if (run.status == BuildStatus::ok) compile(&run);
     if (run.status != BuildStatus::ok) stop_if_disk_is_full();
     record(run);
     if (run.status != BuildStatus::ok) replace_object();
@@ -203,15 +201,57 @@ class Compilation {
   }
 
  private:
+  // What compilers would only stumble over, or take for true where it should not be.
+  CompilerRun refuse_text() const {
+    CompilerRun run;
+    const auto refuse = [&](BuildStatus status, const std::string& reason) {
+      run.status = status;
+      run.reason = reason;
+      run.diagnostics = reason + "\n";
+    };
+    if (!source_) {
+      refuse(BuildStatus::compile_error,
+             "the source is a pipe or a device: put a file of CUDA C++ in its place");
+    } else if (source_->size() > longest_source) {
+      refuse(BuildStatus::compile_error,
+             "the source is larger than " + mebibytes_text(longest_source));
+    } else if (const std::string_view encoding = foreign_encoding(*source_); !encoding.empty()) {
+      refuse(BuildStatus::compile_error,
+             "the source is " + std::string(encoding) + " text: save it as UTF-8");
+    } else if (const auto line = line_directive(*source_)) {
+      refuse(BuildStatus::policy_violation,
+             "line " + std::to_string(*line) +
+                 " of the source says that what follows is another line or file (#line, or # and "
+                 "a number), so that messages would name the wrong place: remove it");
+    }
+    return run;
+  }
+
+  void compile(CompilerRun* compiled) {
+    CompilerRun& run = *compiled;
+    run = run_compiler(command_.words, command_.uses_cu2cpp());
+    keep_compiled(command_.object, &run.resources);
+    refuse_undeclared_headers(&run);
+    if (run.status == BuildStatus::ok) audit(&run);
+    if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
+    if (!options_.cuda_check.empty()) {
+      check_cuda_syntax(&run);
+      refuse_undeclared_headers(&run);
+    } else if (run.status == BuildStatus::ok) {
+      read_sass(command_.object, &run.resources);
+    }
+  }
+
   void describe_command() {
     record_.source = command_.source;
     record_.command = command_.words;
     record_.compiler = command_.compiler_name();
     record_.library = library_policy_name(options_.library);
     for (const HeaderFolder& headers : options_.headers) record_.headers.push_back(headers.name);
-    const auto hash = sha256_file(command_.source);
-    if (!hash) throw std::runtime_error("cannot read the source " + command_.source);
-    record_.source_sha256 = *hash;
+    std::error_code error;
+    if (fs::is_other(fs::status(command_.source, error))) return;
+    source_ = read_text(command_.source);
+    record_.source_sha256 = sha256_hex(*source_);
   }
 
   void prepare_sandbox() {
@@ -259,29 +299,38 @@ class Compilation {
     CompilerRun run;
     PtxasReader ptxas;
     HeadAndTail kept;
+    const double spent_before_s = spent_s_;
     run.outcome = run_program(words, [&](std::string_view line) {
       if (!ptxas.take(line)) kept.add(without_folder(line, temporary_.path().string() + "/"));
     });
     run.diagnostics = kept.text();
     run.resources = ptxas.kernels();
-    classify(&run, words, settings_, uses_cu2cpp);
+    classify(&run, words, settings_, uses_cu2cpp, spent_before_s);
     return run;
   }
 
-  // Runs a program under the settings' limits, in the sandbox.
+  // Runs a program under the settings' limits, in the sandbox. The time is one for all programs of
+  // a candidate: each of them may take what the others have left.
   Outcome run_program(const std::vector<std::string>& words,
                       std::function<void(std::string_view)> on_line) {
     LineSplitter lines(std::move(on_line));
     Launch launch;
     launch.words = words;
     launch.temporary_directory = temporary_.path();
-    launch.timeout_s = settings_.timeout_s;
+    launch.timeout_s = settings_.timeout_s - spent_s_;
     launch.memory_bytes = settings_.memory_bytes;
     launch.file_bytes = settings_.output_bytes;
     launch.sandbox_fd = sandbox_fd_;
     launch.compiles = true;
-    const Outcome outcome =
+    Outcome outcome;
+    if (launch.timeout_s <= 0) {
+      outcome.timed_out = true;
+      outcome.exit_code = 128 + SIGKILL;
+      return outcome;
+    }
+    outcome =
         run_supervised(launch, signals_, [&](std::string_view bytes) { lines.append(bytes); });
+    spent_s_ += outcome.seconds;
     remove_preprocessed();
     if (outcome.interrupted_by != 0) end_interrupted(outcome.interrupted_by);
     lines.finish();
@@ -456,6 +505,8 @@ class Compilation {
     record_.signal = run.outcome.signal;
     record_.seconds = run.outcome.seconds;
     record_.cpu_seconds = run.outcome.cpu_seconds;
+    record_.spent_seconds = spent_s_;
+    record_.left_seconds = std::max(0.0, settings_.timeout_s - spent_s_);
     record_.peak_bytes = run.outcome.peak_bytes;
     record_.diagnostics = run.diagnostics;
     record_.resources = run.resources;
@@ -522,10 +573,12 @@ class Compilation {
   const CompileCommand& command_;
   const Settings& settings_;
   std::string record_path_;
+  std::optional<std::string> source_;  ///< its text; none if it is no file
   TemporaryDirectory temporary_;
   SignalRouter signals_;
   SandboxRules rules_;
   BuildRecord record_;
+  double spent_s_ = 0;  ///< by all programs together
   int sandbox_fd_ = -1;
 };
 

@@ -62,7 +62,7 @@ int check(const std::filesystem::path& manifest, const std::string& candidate) {
                              " is missing): run cmake --build first");
   }
   Json build = read_json(entry.build_json);
-  if (std::filesystem::exists(entry.source) &&
+  if (std::filesystem::is_regular_file(entry.source) &&
       build.at("source_sha256") != file_sha256(entry.source)) {
     // A file that was moved, copied or unpacked may be older than its object: without that one the
     // next build compiles it.

@@ -1,4 +1,5 @@
 // Each way in which a candidate can fail to compile becomes a record, a stub and exit code 0.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,6 +129,45 @@ TEST_F(CompileFailures, OrdersToTheLinkerAreRefused) {
               "static const char more[] = \"other.o\";\n");
   expect_recorded_failure(ending, "compile_error");
   EXPECT_EQ(record()["reason"], "candidate has a section that gives orders to the linker");
+}
+
+// GNU ld prints the text of the first kind, where nobody makes it printable, and compiles the
+// second.
+TEST_F(CompileFailures, SectionsThatGnuLdActsUponAreOrders) {
+  for (const std::string section : {".gnu.warning.exp", ".gnu.warning", ".gnu.lto_x"}) {
+    const Ending ending =
+        compile(std::string(good_candidate) + "__attribute__((used, section(\"" + section +
+                "\")))\n"
+                "static const char text[] = \"100% tests passed\";\n");
+    expect_recorded_failure(ending, "compile_error");
+    EXPECT_EQ(record()["reason"], "candidate has a section that gives orders to the linker");
+  }
+}
+
+TEST_F(CompileFailures, TextInAnotherEncodingIsExplained) {
+  std::string wide = "\xff\xfe";
+  for (const char* c = good_candidate; *c != '\0'; ++c) wide += {*c, '\0'};
+  expect_recorded_failure(compile(wide), "compile_error");
+  EXPECT_EQ(record()["reason"], "the source is UTF-16 text: save it as UTF-8");
+  compile("\xef\xbb\xbf" + std::string(good_candidate));
+  EXPECT_EQ(record()["status"], "ok");
+}
+
+// A marker can name any file, and call what follows a system header.
+TEST_F(CompileFailures, LineDirectivesAreRefusedBeforeACompilerReadsThem) {
+  for (const std::string directive : {"#line 3 \"other.cu\"", "# 1 \"/usr/include/math.h\" 1 3"}) {
+    expect_recorded_failure(compile(good_candidate + directive + "\n"), "policy_violation");
+    EXPECT_NE(record()["reason"].get<std::string>().find("remove it"), std::string::npos);
+  }
+  EXPECT_EQ(record()["spent_seconds"], 0);
+}
+
+TEST_F(CompileFailures, APipeInThePlaceOfTheSourceIsNotWaitedFor) {
+  write("src/candidate.cu", "");
+  std::filesystem::remove(path("src/candidate.cu"));
+  ASSERT_EQ(mkfifo(path("src/candidate.cu").c_str(), 0600), 0);
+  expect_recorded_failure(run(kb_cc(gxx_command())), "compile_error");
+  EXPECT_NE(record()["reason"].get<std::string>().find("pipe"), std::string::npos);
 }
 
 TEST_F(CompileFailures, NoEntryPoint) {
