@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <span>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "named_file.hpp"
 #include "rewrite.hpp"
 
 namespace kb::cu2cpp {
@@ -139,10 +139,7 @@ void refuse_unsupported_names(const Source& source) {
 void refuse_unsupported_headers(const Source& source) {
   for (const Include& include : source.includes) {
     if (include.system || include.line == 0) continue;
-    std::ifstream file(source.files[include.file]);
-    std::string line;
-    for (int i = 0; i < include.line && std::getline(file, line); ++i) {
-    }
+    const std::string line = line_of(source.files[include.file], include.line);
     const std::size_t open = line.find_first_of("<\"");
     if (open == std::string::npos) continue;
     const std::string name = line.substr(open + 1, line.find_first_of(">\"", open + 1) - open - 1);

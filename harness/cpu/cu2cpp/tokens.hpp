@@ -42,7 +42,8 @@ struct Source {
   std::deque<std::string> made;  ///< text that tokens were given later
 };
 
-Source tokenize(std::string_view text);
+/// @param candidate  the name of the source, which is never a system header
+Source tokenize(std::string_view text, std::string_view candidate);
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 /// For each bracket the index of its partner, else `none`.

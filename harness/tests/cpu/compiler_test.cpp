@@ -1,6 +1,7 @@
 // The compiler launcher: what it refuses and where, the files it writes, and what the syntax check
 // with clang rejects.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -62,6 +63,29 @@ TEST_F(Compiler, WritesObjectAndDependencies) {
   const std::string dependencies((std::istreambuf_iterator<char>(file)), {});
   EXPECT_EQ(dependencies.rfind("k.o:", 0), 0u);
   EXPECT_NE(dependencies.find("part.h"), std::string::npos);
+}
+
+// What they name may be a pipe, whose opening waits, or a device that has no end.
+TEST_F(Compiler, OpensNothingButFilesForLineMarkers) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& name : {pipe, std::string("/dev/zero"), std::string("/dev/urandom")}) {
+    const Outcome outcome =
+        compile("# 1000000000 \"" + name + "\"\nint a;\n# 1 \"" + folder_ +
+                "/none.h\" 1\nint b;\n# 99999999999 \"" + name + "\" 2\nint c;\n");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  }
+}
+
+// Which may use what a kernel may not.
+TEST_F(Compiler, TheSourceIsNoSystemHeader) {
+  const std::string inside = "void f() { asm(\"nop\"); }\n";
+  expect_refused("# 2 \"" + folder_ + "/k.cu\" 3\n" + inside, "k.cu:2", "inline PTX");
+  expect_refused(
+      "#ifndef AGAIN\n#define AGAIN\n#include __FILE__\n#else\n"
+      "#pragma GCC system_header\n" +
+          inside + "#endif\n",
+      "k.cu:6", "inline PTX");
 }
 
 TEST_F(Compiler, ErrorsNameTheSourceLine) {
