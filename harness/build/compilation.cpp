@@ -1,6 +1,7 @@
 // Runs the compiler, judges how it ended, and leaves an object, a depfile and a record in any case.
 #include "build/compilation.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "base/files.h"
 #include "base/landlock.h"
@@ -124,6 +126,15 @@ std::string advice(const std::string& said, const std::vector<std::string>& word
   return "";
 }
 
+// A compiler that may write less than the settings say has met the caller's limit.
+void require_file_size(uint64_t bytes) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_max >= bytes) return;
+  throw std::runtime_error("a compiler has met this shell's limit of file sizes, " +
+                           std::to_string(limit.rlim_max >> 10) +
+                           " KiB: raise it (ulimit -f unlimited), or set KB_COMPILE_OUTPUT to it");
+}
+
 // Fills in status and reason. The text is a candidate's to choose, so it may only pick between
 // different ways of having failed.
 void classify(CompilerRun* run, const std::vector<std::string>& words, const Settings& settings,
@@ -158,6 +169,7 @@ void classify(CompilerRun* run, const std::vector<std::string>& words, const Set
     set(BuildStatus::out_of_memory, "the compiler was killed, as it is where memory runs out");
   } else if (outcome.signal == SIGXFSZ ||
              mentions(text, {"File size limit exceeded", "File too large", "signal 25"})) {
+    require_file_size(settings.output_bytes);
     set(BuildStatus::compile_error,
         "the compiler wrote a file larger than " + mebibytes_text(settings.output_bytes));
   } else if ((outcome.exit_code > 128 && outcome.exit_code != nvcc_gave_up) ||
@@ -292,7 +304,38 @@ class Compilation {
   CompilerRun run_compiler(const std::vector<std::string>& words, bool uses_cu2cpp) {
     CompilerRun run = run_compiler_once(words, uses_cu2cpp);
     if (run.status == BuildStatus::crash) run = run_compiler_once(words, uses_cu2cpp);
+    if (run.status == BuildStatus::crash || run.status == BuildStatus::compile_error) {
+      require_compiler(words, uses_cu2cpp);
+    }
     return run;
+  }
+
+  // What fails for a source of which nothing can be wrong, too, is not the candidate's fault.
+  void require_compiler(std::vector<std::string> words, bool uses_cu2cpp) {
+    if (options_.stub.empty()) return;
+    const fs::path nothing = temporary_.path() / "nothing";
+    write_file_atomically(nothing.string() + ".cu", "// nothing\n");
+    write_file_atomically(nothing.string() + ".o", read_text(options_.stub));  // for the linker
+    const std::initializer_list<std::pair<std::string, const char*>> replaced{
+        {command_.source, ".cu"},
+        {check_object(), ".o"},
+        {command_.object, ".o"},
+        {command_.depfile, ".d"},
+        {module_file(), ".so"}};
+    for (std::string& word : words) {
+      for (const auto& [file, suffix] : replaced) {
+        if (file.empty() || !word.ends_with(file)) continue;
+        word.replace(word.size() - file.size(), file.size(), nothing.string() + suffix);
+        break;
+      }
+    }
+    const double spent_s = std::exchange(spent_s_, 0);
+    const CompilerRun run = run_compiler_once(words, uses_cu2cpp);
+    spent_s_ = spent_s;
+    if (run.status == BuildStatus::ok) return;
+    throw std::runtime_error(
+        "nothing can be compiled here, not even an empty source: " + printable(run.reason) +
+        "; nothing is recorded about " + command_.source);
   }
 
   CompilerRun run_compiler_once(const std::vector<std::string>& words, bool uses_cu2cpp) {
@@ -368,6 +411,7 @@ class Compilation {
     }
   }
 
+  std::string module_file() const { return (temporary_.path() / "module.so").string(); }
   std::string check_object() const { return command_.object + ".cuda_check.o"; }
 
   // Leaves nothing half done and dies the way the build tool expects.
@@ -431,7 +475,7 @@ class Compilation {
   // A module that cannot be linked would stop everybody's build.
   void try_link(CompilerRun* run) {
     std::vector<std::string> words = options_.link;
-    const std::string module = (temporary_.path() / "module.so").string();
+    const std::string module = module_file();
     words.insert(words.end(), {command_.object, "-o", module});
     CompilerRun link = run_compiler(words, false);
     const bool too_large = refuse_larger(module, "module", run);
@@ -556,16 +600,18 @@ class Compilation {
     const auto shown = [&root](std::string_view text) {
       return root.empty() ? std::string(text) : without_folder(text, root);
     };
-    std::string text = shown(first_lines(run.diagnostics, replayed_lines));
-    const std::string above = text;
+    const std::string above = shown(first_lines(run.diagnostics, replayed_lines));
+    // As a whole: without a folder's name its neighbours may be a tag of CTest's.
+    std::string text = marked_lines(above);
     if (first_lines(run.diagnostics, replayed_lines).size() < run.diagnostics.size()) {
       text += "[more in " + record_path_ + "]\n";
     }
     if (run.status != BuildStatus::ok) {
-      text += "kb_cc: " + shown(command_.source) + ": " + std::string(status_name(run.status)) +
-              not_said_above(shown(record_.reason), above) + "\n";
+      text += printable("kb_cc: " + shown(command_.source) + ": " +
+                        std::string(status_name(run.status)) +
+                        not_said_above(shown(record_.reason), above)) +
+              "\n";
     }
-    text = printable_text(text);  // as a whole: without a folder's name its neighbours may be a tag
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
 

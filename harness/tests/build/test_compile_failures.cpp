@@ -65,7 +65,7 @@ TEST_F(CompileFailures, TheTerminalShowsAMessageOnceAndPathsBelowTheRoot) {
   const size_t message = result.output.find("error: ");
   EXPECT_NE(message, std::string::npos) << result.output;
   EXPECT_EQ(result.output.find("error: ", message + 1), std::string::npos) << result.output;
-  EXPECT_EQ(result.output.find("src/candidate.cu"), 0u) << result.output;
+  EXPECT_EQ(result.output.find("| src/candidate.cu"), 0u) << result.output;
   EXPECT_EQ(result.output.find(source), std::string::npos) << result.output;
   EXPECT_NE(record()["reason"].get<std::string>().find(source), std::string::npos);
 }
@@ -160,6 +160,34 @@ TEST_F(CompileFailures, LineDirectivesAreRefusedBeforeACompilerReadsThem) {
     EXPECT_NE(record()["reason"].get<std::string>().find("remove it"), std::string::npos);
   }
   EXPECT_EQ(record()["spent_seconds"], 0);
+}
+
+// A compiler that compiles nothing says nothing about a candidate.
+TEST_F(CompileFailures, WhereNothingCompilesNothingIsRecorded) {
+  write("src/candidate.cu", good_candidate);
+  for (const std::string compiler :
+       {"exit 1\n", "echo 'error: no space'; exit 1\n", "kill -SEGV $$\n"}) {
+    Words command = gxx_command();
+    command[0] = write_script("broken", compiler, /*broken=*/true);
+    const Ending ending = run(kb_cc(command));
+    EXPECT_EQ(ending.exit_code, 2);
+    EXPECT_NE(ending.output.find("nothing can be compiled here"), std::string::npos)
+        << ending.output;
+    EXPECT_FALSE(exists("obj/candidate.o.build.json"));
+  }
+  const Ending link = run(kb_cc(
+      gxx_command(), {"--link", write_script("ld", "exit 1\n", /*broken=*/true) + ";-shared"}));
+  EXPECT_EQ(link.exit_code, 2) << link.output;
+}
+
+// The caller's limit of file sizes is not the candidate's.
+TEST_F(CompileFailures, ALimitOfTheShellIsNoResult) {
+  write("src/candidate.cu", std::string(good_candidate) + "char large[1 << 20] = {1};\n");
+  std::string line = "ulimit -f 512; exec";
+  for (const std::string& word : kb_cc(gxx_command())) line += " '" + word + "'";
+  const Ending ending = run({"bash", "-c", line});
+  EXPECT_EQ(ending.exit_code, 2) << ending.output;
+  EXPECT_NE(ending.output.find("ulimit -f"), std::string::npos) << ending.output;
 }
 
 TEST_F(CompileFailures, APipeInThePlaceOfTheSourceIsNotWaitedFor) {

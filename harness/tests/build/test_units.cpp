@@ -87,6 +87,23 @@ TEST_F(Supervision, OnlyCompilersAreKilledBeforeOthersAndShortOfProcessorTime) {
   EXPECT_EQ(said(limits, /*compiles=*/true), "1000\n100\n");
 }
 
+// ThreadSanitizer does not start where address space has a limit, however large.
+TEST_F(Supervision, WhatHasNoLimitKeepsTheCallers) {
+  Launch launch;
+  launch.words = {"sh", "-c", "ulimit -v; ulimit -f"};
+  launch.temporary_directory = folder_.path();
+  launch.timeout_s = 20;
+  std::string text;
+  run_supervised(launch, signals_, [&](std::string_view bytes) { text += bytes; });
+  const auto own = [](auto resource, rlim_t unit) {
+    rlimit limit;
+    getrlimit(resource, &limit);
+    return limit.rlim_cur == RLIM_INFINITY ? "unlimited\n"
+                                           : std::to_string(limit.rlim_cur / unit) + "\n";
+  };
+  EXPECT_EQ(text, own(RLIMIT_AS, 1024) + own(RLIMIT_FSIZE, 512));
+}
+
 TEST_F(Supervision, TheCallerKeepsItsTemporaryFolder) {
   const auto own = [] {
     const char* folder = std::getenv("TMPDIR");
@@ -167,6 +184,27 @@ TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
             "\\xc2\\x9b2J");  // C1 control
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable("dos\r"), "dos");
+}
+
+// They would hide text, turn it, or begin a line where none is seen to begin.
+TEST(Diagnostics, PrintableEscapesWhatIsNotSeen) {
+  EXPECT_EQ(printable("a\u202eb\u2066"), "a\\u{202e}b\\u{2066}");
+  EXPECT_EQ(printable("\u2028\u2029\u200b\ufeff\u00ad"),
+            "\\u{2028}\\u{2029}\\u{200b}\\u{feff}\\u{00ad}");
+  EXPECT_EQ(printable("\U000e0041"), "\\u{e0041}");
+  EXPECT_EQ(printable("\u00e4\u4e2d\U0001f600"), "\u00e4\u4e2d\U0001f600");
+  EXPECT_EQ(printable("<CT\u200bestLabel>"), "<CT\\u{200b}estLabel>");
+}
+
+TEST(Diagnostics, WordsOfACandidateStandInQuotesOnOneLine) {
+  EXPECT_EQ(in_quotes(""), "\"\"");
+  EXPECT_EQ(in_quotes("a\n\"b\""), "\"a\\x0a\\\"b\\\"\"");
+}
+
+TEST(Diagnostics, LinesOfACandidateAreMarked) {
+  EXPECT_EQ(marked_lines(""), "");
+  EXPECT_EQ(marked_lines("k.cu:1: error\n100% tests passed\r\n\nlast\u2028x"),
+            "| k.cu:1: error\n| 100% tests passed\n| \n| last\\u{2028}x\n");
 }
 
 TEST(Diagnostics, PrintableEscapesTheTagsOfCTest) {
