@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "base/printable.h"
 #include "device/gpu_choice.h"
 #include "device/gpu_turn.h"
+#include "judge/order_hint.h"
 #include "judge/program.h"
 #include "result/verdict.h"
 
@@ -46,7 +48,8 @@ std::vector<Step> plan(int iterations, const std::string& full) {
 
 // All that the tests of one program share.
 struct Judging {
-  const Task& task;
+  const Task task;
+  std::shared_ptr<CallBudget> budget;
   std::string full;  ///< what results call the task's full sizes
   ProgramOptions options;
   ResultFile file;
@@ -61,18 +64,35 @@ struct Judging {
   int64_t free_before = 0;  ///< bytes of the device, before the candidate is loaded
 
   Judging(const Task& t, std::string full_name, ProgramOptions o, CandidateEntry entry)
-      : task(t),
+      : task(timed(t)),
+        budget(std::make_shared<CallBudget>(o.call_budget_s)),
         full(std::move(full_name)),
         options(std::move(o)),
         file(std::move(entry)),
         seed(options.seed()) {}
 
+  // The task with a reference whose calls count for the candidate's budget.
+  Task timed(Task t) {
+    t.reference = [this, reference = t.reference](const SizeBytes& sizes,
+                                                  const std::vector<Tensor>& given) {
+      const auto start = std::chrono::steady_clock::now();
+      std::vector<Tensor> outputs = reference(sizes, given);
+      memory->finish();
+      budget->add_reference(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      return outputs;
+    };
+    return t;
+  }
+
   RunnerSession& runner_for(const std::string& wanted) {
     if (!runner || schedule != wanted) {
       end_runner();
       schedule = wanted;
-      runner =
-          std::make_unique<RunnerSession>(candidate_runner(file.entry(), options, wanted), *memory);
+      RunnerOptions how = candidate_runner(file.entry(), options, wanted);
+      how.budget = budget;
+      memory->renew();
+      runner = std::make_unique<RunnerSession>(how, *memory);
     }
     return *runner;
   }
@@ -144,9 +164,10 @@ class StepTest : public testing::Test {
                : correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
   }
 
-  // What goes wrong in one order alone depends on the order in which threads run.
+  // What goes wrong in one order alone depends on the order in which threads run, but for the time
+  // of all calls together, which merely ends in one of them.
   Decided with_order(const Decided& decided) {
-    if (decided.verdict == Verdict::skipped) return decided;
+    if (!may_be_a_race(decided) || judging_.budget->left_s() <= 0) return decided;
     const bool forward = step_.schedule == "forward" && decided.verdict == Verdict::incorrect;
     if (step_.schedule != "reverse" && !(forward && passes_in_reverse())) return decided;
     return {decided.verdict,
@@ -206,10 +227,12 @@ int finish(Judging& judging) {
   judging.end_runner();
   save_log(judging.file.entry(), "correct", judging.printed);
   judging.report["warnings"] = warnings_in(judging.printed);
+  judging.report["calls"] = {{"spent_seconds", judging.budget->spent_s()},
+                             {"left_seconds", std::max(0.0, judging.budget->left_s())}};
   judging.file.json()["correctness"] = judging.report;
   judging.file.save("correct", to_string(verdict), evidence);
   std::printf("%s: %s: %s\n", judging.options.candidate.c_str(), to_string(verdict),
-              evidence.c_str());
+              judging.file.json()["evidence"].get<std::string>().c_str());
   for (const Json& warning : judging.report["warnings"]) {
     std::printf("warning: %s\n", warning.get<std::string>().c_str());
   }
@@ -255,7 +278,7 @@ int judge(int argc, char** argv, const Task& declared) {
   }
   // The first runner sets CUDA up while this process does.
   judging.runner_for(plan(options.iterations, judging.full).front().schedule);
-  judging.correctness.emplace(task, *judging.memory,
+  judging.correctness.emplace(judging.task, *judging.memory,
                               CorrectnessOptions{options.input_kind(), judging.seed});
   judging.free_before = judging.memory->available_bytes();
   char hex[20];

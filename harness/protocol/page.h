@@ -14,7 +14,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 6;
+inline constexpr uint32_t version = 7;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -41,10 +41,11 @@ enum class Op : uint32_t {
 
 enum class Status : uint32_t {
   ok,
-  load_failed,     ///< the module could not be loaded; `message` is the loader's
+  load_failed,     ///< the module could not be loaded; `message` is the loader's. To `load` alone
   cuda_error,      ///< `message` names it
   cannot_capture,  ///< launch() did something that a graph cannot record
   protocol_error,  ///< the request made no sense to the runner
+  exception,       ///< one left the code that was called; `message` is what it says of itself
 };
 
 enum class TensorRole : uint32_t { input, weight, output };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "protocol/descriptor.h"
 #include "session/buffers.h"
 
 namespace kb {
@@ -58,24 +59,29 @@ class CpuTensor final : public SharedTensor {
 
 class CpuMemory final : public SharedMemory {
  public:
-  CpuMemory() : fd_(memfd_create("kb-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  CpuMemory() { CpuMemory::renew(); }
+
+  // Tensors keep what they have mapped of the file before.
+  void renew() override {
+    file_ = Descriptor(memfd_create("kb-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     // It grows with each tensor; a runner that could shrink it would make this process fault.
-    TORCH_CHECK(fd_ >= 0 && fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0,
-                "cannot create shared memory: ", std::strerror(errno));
+    TORCH_CHECK(
+        file_.get() >= 0 && fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0,
+        "cannot create shared memory: ", std::strerror(errno));
+    file_end_ = 0;
   }
-  ~CpuMemory() override { close(fd_); }
 
   std::unique_ptr<SharedTensor> allocate(const TensorSpec& spec, int64_t slots) override {
-    return std::make_unique<CpuTensor>(spec, slots, fd_, file_end_);
+    return std::make_unique<CpuTensor>(spec, slots, file_.get(), file_end_);
   }
-  int descriptor() const override { return fd_; }
+  int descriptor() const override { return file_.get(); }
   at::Device device() const override { return at::kCPU; }
   void release_unused() const override {}
   int64_t available_bytes() const override { return std::numeric_limits<int64_t>::max(); }
   void finish() const override {}
 
  private:
-  int fd_;
+  Descriptor file_;
   uint64_t file_end_ = 0;
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "device_memory.hpp"
 #include "diagnostics.hpp"
 #include "sanitizer.hpp"
+#include "settings.hpp"
 #include "stream.hpp"
 #include "worker.hpp"
 
@@ -44,13 +44,8 @@ Kernel* identify(const void* function) {
 }
 thread_local Site unchecked_failure{nullptr, 0};
 
-std::string_view setting(const char* name) {
-  const char* text = std::getenv(name);
-  return text ? text : "";
-}
-
 std::uint64_t thread_limit() {
-  static const int wanted = std::atoi(setting("KB_CPU_THREADS").data());
+  const int wanted = settings().threads;
   static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());  // reads a file
   if (lane_owns_fiber) return 1;  // CUDA threads are TSan's fibers of one OS thread
   return wanted > 0 ? wanted : cores;
@@ -286,7 +281,7 @@ bool call_kernel(const void* function, void** arguments) {
 
 Schedule schedule() {
   static const Schedule value = [] {
-    const std::string_view name = setting("KB_CPU_SCHEDULE");
+    const std::string_view name = settings().schedule;
     return name == "reverse"    ? Schedule::reverse
            : name == "together" ? Schedule::together
                                 : Schedule::forward;
