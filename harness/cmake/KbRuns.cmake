@@ -8,6 +8,7 @@ function(kb_add_runs)
   kb_find_pipes(${root})
   set(files "")
   foreach(run IN LISTS KB_RUNS)
+    string(REGEX REPLACE "/+$" "" run "${run}")  # as shells complete names of folders
     file(GLOB_RECURSE found ${watch} LIST_DIRECTORIES true ${root}/${run}/*)
     file(GLOB folders ${watch} LIST_DIRECTORIES true ${root}/${run})
     if(NOT folders AND NOT run STREQUAL "*")

@@ -81,7 +81,7 @@ class Lexer {
     const std::string name(body.substr(open + 1, close - open - 1));
     const std::string_view flags = body.substr(close);
     if (flags.find(" 1") != std::string_view::npos)
-      source_.includes.push_back({file_, line_, system_});
+      source_.includes.push_back({file_, line_, system_, name});
     auto [known, fresh] = known_.try_emplace(name, static_cast<int>(source_.files.size()));
     if (fresh) source_.files.push_back(name);
     file_ = known->second;

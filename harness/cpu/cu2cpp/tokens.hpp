@@ -30,7 +30,8 @@ struct Token {
 struct Include {
   int file;  ///< the file with the directive
   int line;
-  bool system;  ///< the directive stands in a system header
+  bool system;          ///< the directive stands in a system header
+  std::string entered;  ///< the file that it names
 };
 
 /// A preprocessed file. The text must outlive the tokens.
