@@ -1,6 +1,7 @@
-# What of CMake's own settings the build cannot live with. Some of them would build something else and say nothing.
+# What of CMake's own settings the build cannot live with. Some of them would build something else and say nothing. Comes
+# before project(), which stumbles over some of it.
 
-foreach(folder IN ITEMS "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+foreach(folder IN ITEMS "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
   if(folder MATCHES "[][;\\\"]")
     message(FATAL_ERROR "The path ${folder} holds one of [ ] ; \\ \", which CMake reads as its own: move the checkout "
       "to, or build in, a folder whose path has none of them.")
