@@ -130,6 +130,11 @@ class StepTest : public testing::Test {
       if (step_.set == judging_.full) oracle = plan_full();
       RunnerSession& runner = judging_.runner_for(step_.schedule);
       Json set = check(*judging_.correctness, runner, step_, oracle);
+      if (judging_.memory->written_when_gone()) {
+        throw Decided(Verdict::incorrect,
+                      "the candidate wrote into tensors of earlier calls, which are gone",
+                      {{"set", step_.set}, {"reason", "out_of_bounds"}});
+      }
       if (!step_.schedule.empty()) set["schedule"] = step_.schedule;
       judging_.report["sets"].push_back(std::move(set));
     } catch (const Decided& decided) {

@@ -168,13 +168,20 @@ bool deny_by_arguments(const Filter& filter) {
 }
 
 // A handler of the candidate's own would put memory behind a wild read and go on, or have the
-// kernel call it in the runner's code. The CPU layer's handlers stand by now. Asking for one is
+// kernel call it in the runner's code. The CPU layer's handlers stand by now, and whoever takes
+// them away takes away what finds wild accesses: there the attempt is the end. Asking for one is
 // allowed.
+#ifdef KB_CUDA
+constexpr uint32_t on_fault_handler = SCMP_ACT_ERRNO(EPERM);
+#else
+constexpr uint32_t on_fault_handler = SCMP_ACT_KILL_PROCESS;
+#endif
+
 bool deny_fault_handlers(const Filter& filter) {
   constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   return std::all_of(faults.begin(), faults.end(), [&](int fault) {
     const std::array<scmp_arg_cmp, 2> sets{is_int(0, fault), SCMP_A1(SCMP_CMP_NE, 0)};
-    return seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(rt_sigaction),
+    return seccomp_rule_add_array(filter.get(), on_fault_handler, SCMP_SYS(rt_sigaction),
                                   sets.size(), sets.data()) == 0;
   });
 }

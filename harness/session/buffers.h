@@ -71,6 +71,8 @@ class SharedMemory {
   /// that are started from here on see none of the earlier ones: a candidate leaves no notes in old
   /// tensors for its next process.
   virtual void renew() = 0;
+  /// Whether a runner of this time has written where a tensor was that is gone.
+  virtual bool written_when_gone() const = 0;
   /// The descriptor that a runner inherits as protocol::data_fd.
   virtual int descriptor() const = 0;
   virtual at::Device device() const = 0;

@@ -58,6 +58,7 @@ class CudaMemory final : public SharedMemory {
   // Each tensor is an allocation of its own, which is zeroed before it is given back and filled
   // anew when it is made.
   void renew() override {}
+  bool written_when_gone() const override { return false; }
   int descriptor() const override { return fd_; }
   at::Device device() const override { return {at::kCUDA, c10::cuda::current_device()}; }
   void release_unused() const override { c10::cuda::CUDACachingAllocator::emptyCache(); }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace kb {
 namespace {
@@ -46,6 +47,24 @@ TEST(Memory, OfALaterRunnerHoldsNothingOfEarlierTensors) {
   const auto after = memory->allocate(output<float>("y", {1000}), 1);
   after->slot(0).fill_(1);
   EXPECT_TRUE(before->slot(0).eq(42).all().item<bool>());  // the judge keeps its own
+}
+
+// Where nobody else looks any more a kernel could leave a note for itself.
+TEST(Memory, ShowsWhatIsWrittenWhereATensorWas) {
+  const auto memory = make_shared_memory();
+  if (memory->device().is_cuda()) GTEST_SKIP() << "tensors share no memory there";
+  const auto keep = memory->allocate(output<float>("y", {1000}), 1);
+  memory->allocate(output<float>("z", {5000}), 2)->slot(1).fill_(42);
+  EXPECT_FALSE(memory->written_when_gone());
+  keep->slot(0).fill_(3);
+  struct stat status {};
+  ASSERT_EQ(fstat(memory->descriptor(), &status), 0);
+  char byte = 0;
+  ASSERT_EQ(pread(memory->descriptor(), &byte, 1, status.st_size - 1), 1);
+  EXPECT_FALSE(memory->written_when_gone()) << "it was only read";
+  byte = 1;
+  ASSERT_EQ(pwrite(memory->descriptor(), &byte, 1, status.st_size - 1), 1);
+  EXPECT_TRUE(memory->written_when_gone());
 }
 
 TEST(Memory, OfTheDeviceIsZeroedBeforeItIsGivenBack) {

@@ -120,6 +120,7 @@ struct cudaDeviceProp {
   X(CooperativeLaunch, 95, cooperativeLaunch)                         \
   X(MaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)         \
   X(MaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)      \
+  X(MaxPersistingL2CacheSize, 108, persistingL2CacheMaxSize)          \
   X(ReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock)     \
   X(MemoryPoolsSupported, 115, memoryPoolsSupported)                  \
   X(ClusterLaunch, 120, clusterLaunch)
