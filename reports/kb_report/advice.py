@@ -108,6 +108,12 @@ def of(record: dict[str, Any]) -> list[str]:
     return [clean(found) for rule in _CONTENT if (found := rule(failure))]
 
 
+def _encoding(f: Failure) -> str | None:
+    if f.does_not_compile and f.source.count("\0") * 3 > len(f.source):
+        return "The file is UTF-16 text: save it as UTF-8."
+    return None
+
+
 def _python(f: Failure) -> str | None:
     if f.does_not_compile and _PYTHON.search(f.code):
         return (
@@ -211,7 +217,7 @@ def _host_only(f: Failure) -> str | None:
     )
 
 
-_FORM: list[Callable[[Failure], str | None]] = [_python, _fences, _empty, _truncated]
+_FORM: list[Callable[[Failure], str | None]] = [_encoding, _python, _fences, _empty, _truncated]
 _CONTENT: list[Callable[[Failure], str | None]] = [_no_launch, _signature, _includes, _host_only]
 
 

@@ -46,6 +46,7 @@ MISTAKES = {
     "restrict and order": (
         KERNEL + LAUNCH.replace("const float* x", "float const * __restrict__ x"), "", None,
     ),
+    "UTF-16": (WHOLE.encode("utf-16").decode(errors="replace"), "", "save it as UTF-8"),
     "attributes": (KERNEL + LAUNCH.replace("const Sizes& s", "[[maybe_unused]] const Sizes& s"), "", None),
     "constant parameters": (
         KERNEL + LAUNCH.replace("float* y", "float* const y").replace("_t stream", "_t const stream"),
