@@ -47,9 +47,11 @@ MISTAKES = {
         KERNEL + LAUNCH.replace("const float* x", "float const * __restrict__ x"), "", None,
     ),
     "UTF-16": (WHOLE.encode("utf-16").decode(errors="replace"), "", "save it as UTF-8"),
-    "attributes": (KERNEL + LAUNCH.replace("const Sizes& s", "[[maybe_unused]] const Sizes& s"), "", None),
+    "attributes": (
+        KERNEL + LAUNCH.replace("const Sizes& s", "[[maybe_unused]] const Sizes& s"), "", None,
+    ),
     "constant parameters": (
-        KERNEL + LAUNCH.replace("float* y", "float* const y").replace("_t stream", "_t const stream"),
+        KERNEL + LAUNCH.replace("float* y", "float* const y").replace("_t st", "_t const st"),
         "", None,
     ),
     "an alias": (

@@ -66,8 +66,8 @@ def test_what_the_machine_lacks_is_not_the_kernels_fault(
     probe = subprocess.run([*machine, "true"], capture_output=True, check=False)
     if probe.returncode != 0:
         pytest.skip(f"this machine does not allow {machine[0]}")
-    kernel = str(EXAMPLES / f"{RIGHT}.cu")
-    command = [*machine, checkout.root / "tools/judge", "--no-timing", PRESET, f"level1/{RIGHT}", kernel]
+    arguments = ["--no-timing", PRESET, f"level1/{RIGHT}", EXAMPLES / f"{RIGHT}.cu"]
+    command = [*machine, checkout.root / "tools/judge", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stdout + done.stderr
     assert reason in done.stderr and done.stdout == ""
