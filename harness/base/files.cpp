@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -69,8 +69,22 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   file.commit();
 }
 
+std::unique_ptr<FILE, int (*)(FILE*)> open_regular(const std::filesystem::path& path) {
+  std::unique_ptr<FILE, int (*)(FILE*)> file(nullptr, &std::fclose);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return file;
+  struct stat status {};
+  const bool known = fstat(fd, &status) == 0;
+  if (known && S_ISREG(status.st_mode)) file.reset(fdopen(fd, "rb"));
+  if (file) return file;
+  const int error = !known ? errno : S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  close(fd);
+  errno = error;
+  return file;
+}
+
 std::string read_text(const std::filesystem::path& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  const auto file = open_regular(path);
   if (!file) fail("read", path, errno);
   std::string text;
   std::array<char, 1 << 16> chunk;

@@ -1,7 +1,9 @@
 // File operations that either happen completely or fail with one clear sentence.
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -31,7 +33,12 @@ class FileReplacement {
 /// All steps of FileReplacement but sync().
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// The whole content of a file. Throws std::runtime_error, also when reading stops half-way.
+/// Opens a regular file for reading, as stdio does; null with errno set where that fails. A pipe,
+/// whose opening waits for a writer, and a device, which may have no end, are EINVAL.
+std::unique_ptr<FILE, int (*)(FILE*)> open_regular(const std::filesystem::path& path);
+
+/// The whole content of a regular file. Throws std::runtime_error, also when reading stops
+/// half-way.
 std::string read_text(const std::filesystem::path& path);
 
 /// Removes a file if it is there. Throws std::runtime_error if that is refused.

@@ -2,6 +2,7 @@
 // are looked for at the end, since a dropped colour sequence may have stood within one.
 #include "base/printable.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -23,6 +24,33 @@ size_t utf8_sequence(std::string_view s) {
     if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
   }
   return length;
+}
+
+struct Range {
+  uint32_t first, last;
+};
+
+// Unicode 15: the categories Cf, Zl and Zp, and what is drawn as nothing though it is of another.
+constexpr std::array<Range, 24> unseen = {
+    {{0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
+     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
+     {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},
+     {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
+     {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xffff},   {0x110bd, 0x110cd},
+     {0x13430, 0x1345f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}}};
+
+// The character that a valid sequence of two bytes or more stands for.
+uint32_t code_point(std::string_view sequence) {
+  const int bits_of_lead = 7 - static_cast<int>(sequence.size());
+  uint32_t code = static_cast<uint8_t>(sequence[0]) & ((1u << bits_of_lead) - 1);
+  for (const char c : sequence.substr(1)) code = code << 6 | (static_cast<uint8_t>(c) & 0x3f);
+  return code;
+}
+
+bool is_unseen(uint32_t code) {
+  return std::any_of(unseen.begin(), unseen.end(), [code](const Range& range) {
+    return code >= range.first && code <= range.last;
+  });
 }
 
 // Length of a colour or erase sequence (ESC [ ... m or K) at the start of `s`, 0 if there is none.
@@ -63,7 +91,14 @@ std::string printable(std::string_view line) {
       line.remove_prefix(1);
       continue;
     }
-    result += line.substr(0, length);
+    const uint32_t code = length > 1 ? code_point(line.substr(0, length)) : 0;
+    if (is_unseen(code)) {
+      std::array<char, 12> escaped;
+      std::snprintf(escaped.data(), escaped.size(), "\\u{%04x}", code);
+      result += escaped.data();
+    } else {
+      result += line.substr(0, length);
+    }
     line.remove_prefix(length);
   }
   escape_tags(&result);
@@ -79,6 +114,25 @@ std::string printable_text(std::string_view text) {
     result += '\n';
     text.remove_prefix(newline + 1);
   }
+}
+
+std::string in_quotes(std::string_view words) {
+  std::string result = "\"";
+  for (const char c : printable(words)) {
+    if (c == '"') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string marked_lines(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    result += "| " + printable(text.substr(0, end)) + '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
 }
 
 std::string_view first_bytes(std::string_view text, size_t most) {

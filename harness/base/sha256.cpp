@@ -8,6 +8,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/files.h"
+
 namespace kb {
 namespace {
 
@@ -97,7 +99,7 @@ std::string sha256_hex(std::string_view data) {
 }
 
 std::optional<std::string> sha256_file(const std::filesystem::path& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  const auto file = open_regular(path);
   if (!file) return std::nullopt;
   Sha256 hash;
   std::array<char, 1 << 16> chunk;

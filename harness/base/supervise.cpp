@@ -47,6 +47,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 void set_limit(int resource, uint64_t value) {
+  if (value == unlimited) return;
   rlimit limit;
   getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
   limit.rlim_max = std::min<rlim_t>(limit.rlim_max, value);
@@ -65,7 +66,9 @@ void set_limit(int resource, uint64_t value) {
   std::signal(SIGXFSZ, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, launch.file_bytes);
-  set_limit(RLIMIT_AS, launch.memory_bytes + address_space_slack);
+  // ThreadSanitizer's programs do not start with any limit of address space, however large.
+  const bool limited = launch.memory_bytes != unlimited;
+  set_limit(RLIMIT_AS, limited ? launch.memory_bytes + address_space_slack : unlimited);
   if (launch.compiles) {
     be_killed_first();
     // A backstop for grandchildren that outlive a killed kb_cc; the wall limit strikes long before.

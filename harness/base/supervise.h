@@ -11,14 +11,17 @@
 
 namespace kb {
 
+/// A limit that is none: whatever the caller has stays as it is.
+inline constexpr uint64_t unlimited = UINT64_MAX;
+
 /// A program to run and the limits it runs under.
 struct Launch {
   std::vector<std::string> words;
   std::string temporary_directory;  ///< becomes its TMPDIR
   double timeout_s = 0;
-  uint64_t memory_bytes = 0;  ///< resident, whole tree
-  uint64_t file_bytes = 0;    ///< largest file that may be written
-  int sandbox_fd = -1;        ///< Landlock rule set to enter, -1 for none
+  uint64_t memory_bytes = unlimited;  ///< resident, whole tree
+  uint64_t file_bytes = unlimited;    ///< largest file that may be written
+  int sandbox_fd = -1;                ///< Landlock rule set to enter, -1 for none
   /// A compiler of a candidate: its CPU time is limited, too, and where memory runs out it is
   /// killed before others. Judges and generators may use many cores, and have their own limits.
   bool compiles = false;

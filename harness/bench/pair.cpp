@@ -51,6 +51,7 @@ void Pair::start_ahead(const Baseline& baseline) {
     candidate.cpu = cores_->candidate;
   }
   spread();
+  memory_.renew();
   reference_ = std::make_unique<RunnerSession>(reference, memory_);
   candidate_ = std::make_unique<RunnerSession>(candidate, memory_);
   ahead_ = true;

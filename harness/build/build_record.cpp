@@ -42,6 +42,8 @@ std::string to_json(const BuildRecord& record) {
   json["signal"] = record.signal == 0 ? Json() : Json(record.signal);
   json["seconds"] = to_milliseconds(record.seconds);
   json["cpu_seconds"] = to_milliseconds(record.cpu_seconds);
+  json["spent_seconds"] = to_milliseconds(record.spent_seconds);
+  json["left_seconds"] = to_milliseconds(record.left_seconds);
   json["peak_bytes"] = record.peak_bytes;
   json["source"] = record.source;
   json["source_sha256"] = record.source_sha256;

@@ -34,6 +34,8 @@ struct BuildRecord {
   int signal = 0;
   double seconds = 0;
   double cpu_seconds = 0;
+  double spent_seconds = 0;  ///< by all compilers, linkers and disassemblers together
+  double left_seconds = 0;   ///< of what they may take
   uint64_t peak_bytes = 0;
   std::string source;
   std::string source_sha256;

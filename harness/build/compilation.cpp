@@ -1,6 +1,7 @@
 // Runs the compiler, judges how it ended, and leaves an object, a depfile and a record in any case.
 #include "build/compilation.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "base/files.h"
 #include "base/landlock.h"
@@ -23,6 +26,7 @@
 #include "build/object_audit.h"
 #include "build/ptxas.h"
 #include "build/source_check.h"
+#include "build/source_text.h"
 #include "build/toolchain.h"
 
 namespace kb {
@@ -32,6 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t replayed_lines = 20;
 constexpr size_t longest_reason = 600;
+constexpr size_t longest_source = 4 << 20;
 constexpr int nvcc_gave_up = 255;  // how it passes an error of ptxas on; no signal has this number
 
 /// One compiler run: how it ended and what it said.
@@ -121,10 +126,19 @@ std::string advice(const std::string& said, const std::vector<std::string>& word
   return "";
 }
 
+// A compiler that may write less than the settings say has met the caller's limit.
+void require_file_size(uint64_t bytes) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_max >= bytes) return;
+  throw std::runtime_error("a compiler has met this shell's limit of file sizes, " +
+                           std::to_string(limit.rlim_max >> 10) +
+                           " KiB: raise it (ulimit -f unlimited), or set KB_COMPILE_OUTPUT to it");
+}
+
 // Fills in status and reason. The text is a candidate's to choose, so it may only pick between
 // different ways of having failed.
 void classify(CompilerRun* run, const std::vector<std::string>& words, const Settings& settings,
-              bool uses_cu2cpp) {
+              bool uses_cu2cpp, double spent_before_s) {
   const Outcome& outcome = run->outcome;
   const std::string& text = run->diagnostics;
   const auto set = [run](BuildStatus status, std::string reason) {
@@ -133,7 +147,11 @@ void classify(CompilerRun* run, const std::vector<std::string>& words, const Set
   };
   const std::string said = telling_line(text, announces_error);
   if (outcome.timed_out) {
-    set(BuildStatus::timeout, "the compiler was stopped after " + seconds_text(settings.timeout_s));
+    const double allowed = settings.timeout_s - spent_before_s;
+    const bool first = spent_before_s == 0;
+    set(BuildStatus::timeout,
+        "the compiler was stopped after " + seconds_text(std::max(0.0, allowed)) +
+            (first ? "" : ": those of one kernel may take " + seconds_text(settings.timeout_s)));
   } else if (outcome.over_memory) {
     set(BuildStatus::out_of_memory,
         "the compiler used more than " + mebibytes_text(settings.memory_bytes));
@@ -151,6 +169,7 @@ void classify(CompilerRun* run, const std::vector<std::string>& words, const Set
     set(BuildStatus::out_of_memory, "the compiler was killed, as it is where memory runs out");
   } else if (outcome.signal == SIGXFSZ ||
              mentions(text, {"File size limit exceeded", "File too large", "signal 25"})) {
+    require_file_size(settings.output_bytes);
     set(BuildStatus::compile_error,
         "the compiler wrote a file larger than " + mebibytes_text(settings.output_bytes));
   } else if ((outcome.exit_code > 128 && outcome.exit_code != nvcc_gave_up) ||
@@ -180,17 +199,8 @@ class Compilation {
     remove_file(command_.object);
     describe_command();
     prepare_sandbox();
-    CompilerRun run = run_compiler(command_.words, command_.uses_cu2cpp());
-    keep_compiled(command_.object, &run.resources);
-    refuse_undeclared_headers(&run);
-    if (run.status == BuildStatus::ok) audit(&run);
-    if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
-    if (!options_.cuda_check.empty()) {
-      check_cuda_syntax(&run);
-      refuse_undeclared_headers(&run);
-    } else if (run.status == BuildStatus::ok) {
-      read_sass(command_.object, &run.resources);
-    }
+    CompilerRun run = refuse_text();
+    if (run.status == BuildStatus::ok) compile(&run);
     if (run.status != BuildStatus::ok) stop_if_disk_is_full();
     record(run);
     if (run.status != BuildStatus::ok) replace_object();
@@ -203,15 +213,57 @@ class Compilation {
   }
 
  private:
+  // What compilers would only stumble over, or take for true where it should not be.
+  CompilerRun refuse_text() const {
+    CompilerRun run;
+    const auto refuse = [&](BuildStatus status, const std::string& reason) {
+      run.status = status;
+      run.reason = reason;
+      run.diagnostics = reason + "\n";
+    };
+    if (!source_) {
+      refuse(BuildStatus::compile_error,
+             "the source is a pipe or a device: put a file of CUDA C++ in its place");
+    } else if (source_->size() > longest_source) {
+      refuse(BuildStatus::compile_error,
+             "the source is larger than " + mebibytes_text(longest_source));
+    } else if (const std::string_view encoding = foreign_encoding(*source_); !encoding.empty()) {
+      refuse(BuildStatus::compile_error,
+             "the source is " + std::string(encoding) + " text: save it as UTF-8");
+    } else if (const auto line = line_directive(*source_)) {
+      refuse(BuildStatus::policy_violation,
+             "line " + std::to_string(*line) +
+                 " of the source says that what follows is another line or file (#line, or # and "
+                 "a number), so that messages would name the wrong place: remove it");
+    }
+    return run;
+  }
+
+  void compile(CompilerRun* compiled) {
+    CompilerRun& run = *compiled;
+    run = run_compiler(command_.words, command_.uses_cu2cpp());
+    keep_compiled(command_.object, &run.resources);
+    refuse_undeclared_headers(&run);
+    if (run.status == BuildStatus::ok) audit(&run);
+    if (run.status == BuildStatus::ok && !options_.link.empty()) try_link(&run);
+    if (!options_.cuda_check.empty()) {
+      check_cuda_syntax(&run);
+      refuse_undeclared_headers(&run);
+    } else if (run.status == BuildStatus::ok) {
+      read_sass(command_.object, &run.resources);
+    }
+  }
+
   void describe_command() {
     record_.source = command_.source;
     record_.command = command_.words;
     record_.compiler = command_.compiler_name();
     record_.library = library_policy_name(options_.library);
     for (const HeaderFolder& headers : options_.headers) record_.headers.push_back(headers.name);
-    const auto hash = sha256_file(command_.source);
-    if (!hash) throw std::runtime_error("cannot read the source " + command_.source);
-    record_.source_sha256 = *hash;
+    std::error_code error;
+    if (fs::is_other(fs::status(command_.source, error))) return;
+    source_ = read_text(command_.source);
+    record_.source_sha256 = sha256_hex(*source_);
   }
 
   void prepare_sandbox() {
@@ -252,36 +304,76 @@ class Compilation {
   CompilerRun run_compiler(const std::vector<std::string>& words, bool uses_cu2cpp) {
     CompilerRun run = run_compiler_once(words, uses_cu2cpp);
     if (run.status == BuildStatus::crash) run = run_compiler_once(words, uses_cu2cpp);
+    if (run.status == BuildStatus::crash || run.status == BuildStatus::compile_error) {
+      require_compiler(words, uses_cu2cpp);
+    }
     return run;
+  }
+
+  // What fails for a source of which nothing can be wrong, too, is not the candidate's fault.
+  void require_compiler(std::vector<std::string> words, bool uses_cu2cpp) {
+    if (options_.stub.empty()) return;
+    const fs::path nothing = temporary_.path() / "nothing";
+    write_file_atomically(nothing.string() + ".cu", "// nothing\n");
+    write_file_atomically(nothing.string() + ".o", read_text(options_.stub));  // for the linker
+    const std::initializer_list<std::pair<std::string, const char*>> replaced{
+        {command_.source, ".cu"},
+        {check_object(), ".o"},
+        {command_.object, ".o"},
+        {command_.depfile, ".d"},
+        {module_file(), ".so"}};
+    for (std::string& word : words) {
+      for (const auto& [file, suffix] : replaced) {
+        if (file.empty() || !word.ends_with(file)) continue;
+        word.replace(word.size() - file.size(), file.size(), nothing.string() + suffix);
+        break;
+      }
+    }
+    const double spent_s = std::exchange(spent_s_, 0);
+    const CompilerRun run = run_compiler_once(words, uses_cu2cpp);
+    spent_s_ = spent_s;
+    if (run.status == BuildStatus::ok) return;
+    throw std::runtime_error(
+        "nothing can be compiled here, not even an empty source: " + printable(run.reason) +
+        "; nothing is recorded about " + command_.source);
   }
 
   CompilerRun run_compiler_once(const std::vector<std::string>& words, bool uses_cu2cpp) {
     CompilerRun run;
     PtxasReader ptxas;
     HeadAndTail kept;
+    const double spent_before_s = spent_s_;
     run.outcome = run_program(words, [&](std::string_view line) {
       if (!ptxas.take(line)) kept.add(without_folder(line, temporary_.path().string() + "/"));
     });
     run.diagnostics = kept.text();
     run.resources = ptxas.kernels();
-    classify(&run, words, settings_, uses_cu2cpp);
+    classify(&run, words, settings_, uses_cu2cpp, spent_before_s);
     return run;
   }
 
-  // Runs a program under the settings' limits, in the sandbox.
+  // Runs a program under the settings' limits, in the sandbox. The time is one for all programs of
+  // a candidate: each of them may take what the others have left.
   Outcome run_program(const std::vector<std::string>& words,
                       std::function<void(std::string_view)> on_line) {
     LineSplitter lines(std::move(on_line));
     Launch launch;
     launch.words = words;
     launch.temporary_directory = temporary_.path();
-    launch.timeout_s = settings_.timeout_s;
+    launch.timeout_s = settings_.timeout_s - spent_s_;
     launch.memory_bytes = settings_.memory_bytes;
     launch.file_bytes = settings_.output_bytes;
     launch.sandbox_fd = sandbox_fd_;
     launch.compiles = true;
-    const Outcome outcome =
+    Outcome outcome;
+    if (launch.timeout_s <= 0) {
+      outcome.timed_out = true;
+      outcome.exit_code = 128 + SIGKILL;
+      return outcome;
+    }
+    outcome =
         run_supervised(launch, signals_, [&](std::string_view bytes) { lines.append(bytes); });
+    spent_s_ += outcome.seconds;
     remove_preprocessed();
     if (outcome.interrupted_by != 0) end_interrupted(outcome.interrupted_by);
     lines.finish();
@@ -319,6 +411,7 @@ class Compilation {
     }
   }
 
+  std::string module_file() const { return (temporary_.path() / "module.so").string(); }
   std::string check_object() const { return command_.object + ".cuda_check.o"; }
 
   // Leaves nothing half done and dies the way the build tool expects.
@@ -382,7 +475,7 @@ class Compilation {
   // A module that cannot be linked would stop everybody's build.
   void try_link(CompilerRun* run) {
     std::vector<std::string> words = options_.link;
-    const std::string module = (temporary_.path() / "module.so").string();
+    const std::string module = module_file();
     words.insert(words.end(), {command_.object, "-o", module});
     CompilerRun link = run_compiler(words, false);
     const bool too_large = refuse_larger(module, "module", run);
@@ -459,6 +552,8 @@ class Compilation {
     record_.signal = run.outcome.signal;
     record_.seconds = run.outcome.seconds;
     record_.cpu_seconds = run.outcome.cpu_seconds;
+    record_.spent_seconds = spent_s_;
+    record_.left_seconds = std::max(0.0, settings_.timeout_s - spent_s_);
     record_.peak_bytes = run.outcome.peak_bytes;
     record_.diagnostics = run.diagnostics;
     record_.resources = run.resources;
@@ -508,16 +603,18 @@ class Compilation {
     const auto shown = [&root](std::string_view text) {
       return root.empty() ? std::string(text) : without_folder(text, root);
     };
-    std::string text = shown(first_lines(run.diagnostics, replayed_lines));
-    const std::string above = text;
+    const std::string above = shown(first_lines(run.diagnostics, replayed_lines));
+    // As a whole: without a folder's name its neighbours may be a tag of CTest's.
+    std::string text = marked_lines(above);
     if (first_lines(run.diagnostics, replayed_lines).size() < run.diagnostics.size()) {
       text += "[more in " + record_path_ + "]\n";
     }
     if (run.status != BuildStatus::ok) {
-      text += "kb_cc: " + shown(command_.source) + ": " + std::string(status_name(run.status)) +
-              not_said_above(shown(record_.reason), above) + "\n";
+      text += printable("kb_cc: " + shown(command_.source) + ": " +
+                        std::string(status_name(run.status)) +
+                        not_said_above(shown(record_.reason), above)) +
+              "\n";
     }
-    text = printable_text(text);  // as a whole: without a folder's name its neighbours may be a tag
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
 
@@ -525,10 +622,12 @@ class Compilation {
   const CompileCommand& command_;
   const Settings& settings_;
   std::string record_path_;
+  std::optional<std::string> source_;  ///< its text; none if it is no file
   TemporaryDirectory temporary_;
   SignalRouter signals_;
   SandboxRules rules_;
   BuildRecord record_;
+  double spent_s_ = 0;  ///< by all programs together
   int sandbox_fd_ = -1;
 };
 

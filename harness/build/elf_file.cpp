@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "build/elf_read.h"
 
@@ -36,6 +37,11 @@ bool holds_no_orders(uint32_t type) {
     default:
       return false;
   }
+}
+
+// GNU ld prints what a section of the first kind holds, and hands one of the second to a compiler.
+bool is_order(std::string_view section) {
+  return section.starts_with(".gnu.warning") || section.starts_with(".gnu.lto_");
 }
 
 static_assert(std::endian::native == std::endian::little,
@@ -143,8 +149,10 @@ class Reader {
     const uint32_t names = header_.e_shstrndx != SHN_XINDEX ? header_.e_shstrndx : first.sh_link;
     sections_ = image_.table<Elf64_Shdr>(header_.e_shoff, count);
     for (const Elf64_Shdr& section : sections_) {
-      if (!holds_no_orders(section.sh_type)) file_.directs_linker = true;
       section_names_.push_back(image_.string(section_at(names), section.sh_name));
+      if (!holds_no_orders(section.sh_type) || is_order(section_names_.back())) {
+        file_.directs_linker = true;
+      }
     }
   }
 

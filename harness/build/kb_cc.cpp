@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/machine.h"
 #include "build/compilation.h"
 
 namespace {
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   }
 
   try {
+    kb::require_machine();
     const auto library = kb::parse_library_policy(policy);
     if (!library) throw std::runtime_error("--policy " + policy + " is not none, cublas or cudnn");
     options.library = *library;

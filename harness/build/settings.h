@@ -15,7 +15,7 @@ enum class SandboxMode {
 
 /// Limits and modes of one run of kb_cc.
 struct Settings {
-  double timeout_s = 180;              ///< KB_COMPILE_TIMEOUT
+  double timeout_s = 180;              ///< KB_COMPILE_TIMEOUT: all compilers of a kernel together
   uint64_t memory_bytes = 0;           ///< KB_COMPILE_MEMORY: resident, all processes together
   uint64_t output_bytes = 1ull << 30;  ///< KB_COMPILE_OUTPUT: any single file that is written
   bool strict = false;                 ///< KB_STRICT=1: fail the build instead of recording it

@@ -47,7 +47,8 @@ endfunction()
 function(kb_set_candidate_flags name source task_dir library headers)
   set(contract ${PROJECT_SOURCE_DIR}/harness/contract)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${task_dir} ${contract}/include)
-  target_compile_definitions(${name} PRIVATE ${KB_CONTRACT_DEFINITION})
+  # NVTX, in CUB too, would have every module load a library at run time.
+  target_compile_definitions(${name} PRIVATE ${KB_CONTRACT_DEFINITION} CCCL_DISABLE_NVTX NVTX_DISABLE)
   add_dependencies(${name} kb_toolchain)
   set(launcher $<TARGET_FILE:kb_cc> --stub ${KB_STUB} --policy ${library} --root ${PROJECT_SOURCE_DIR}
     --allow-file ${PROJECT_SOURCE_DIR}/${source} --allow-file ${PROJECT_SOURCE_DIR}/${task_dir}/task.h
@@ -77,16 +78,14 @@ function(kb_set_candidate_flags name source task_dir library headers)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     JOB_POOL_COMPILE kb_candidates)
   if(KB_BACKEND STREQUAL cuda)
-    target_compile_options(${name} PRIVATE "SHELL:-include ${contract}/entry.h"
-      "SHELL:-Xptxas -v" -lineinfo)
-    # CUB's NVTX ranges would make every module that uses it load a library at run time.
-    target_compile_definitions(${name} PRIVATE CCCL_DISABLE_NVTX NVTX_DISABLE)
+    target_compile_options(${name} PRIVATE "SHELL:-include \"${contract}/entry.h\""
+      "SHELL:-Xptxas -v" -lineinfo --expt-relaxed-constexpr)
     set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
       CUDA_COMPILER_LAUNCHER "${launcher};--")
   else()
     set_source_files_properties(${source} PROPERTIES LANGUAGE CXX)
     target_compile_options(${name} PRIVATE "SHELL:-include cuda_runtime.h"
-      "SHELL:-include ${contract}/entry.h")
+      "SHELL:-include \"${contract}/entry.h\"")
     target_link_libraries(${name} PRIVATE kb_cudacpu)
     get_target_property(cpu_includes kb_cudacpu INTERFACE_INCLUDE_DIRECTORIES)
     foreach(folder IN LISTS cpu_includes)
@@ -95,9 +94,9 @@ function(kb_set_candidate_flags name source task_dir library headers)
     set(check "")
     if(KB_NVCC)
       # -cuda: the host's compiler has had it already.
-      set(check ${KB_NVCC} -std=c++17 ${KB_NVCC_SYNTAX} -cuda)
+      set(check ${KB_NVCC} -std=c++17 --expt-relaxed-constexpr ${KB_NVCC_SYNTAX} -cuda)
       if(KB_CUDA_CHECK STREQUAL machine_code)
-        set(check ${KB_NVCC} -std=c++17 -arch=${KB_CUDA_CHECK_ARCH} -Xptxas -v -c)
+        set(check ${KB_NVCC} -std=c++17 --expt-relaxed-constexpr -arch=${KB_CUDA_CHECK_ARCH} -Xptxas -v -c)
       endif()
     elseif(KB_CLANG)
       get_target_property(syntax_check kb_cudacpu KB_SYNTAX_CHECK)
@@ -105,7 +104,7 @@ function(kb_set_candidate_flags name source task_dir library headers)
       set(check ${KB_CLANG} -fsyntax-only ${syntax_check} ${cpu_includes})
     endif()
     if(check)
-      list(APPEND check -D${KB_CONTRACT_DEFINITION} -I${PROJECT_SOURCE_DIR}/${task_dir} -I${contract}/include
+      list(APPEND check -D${KB_CONTRACT_DEFINITION} -DCCCL_DISABLE_NVTX -DNVTX_DISABLE -I${PROJECT_SOURCE_DIR}/${task_dir} -I${contract}/include
         -include ${contract}/entry.h)
       foreach(each IN LISTS headers)
         list(APPEND check -I${KB_HEADERS_${each}})

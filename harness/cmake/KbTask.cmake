@@ -20,6 +20,7 @@ endfunction()
 function(kb_globs_to_regex out globs)
   set(any "")
   foreach(pattern IN LISTS globs)
+    string(REGEX REPLACE "/+$" "" pattern "${pattern}")  # as shells complete names of folders
     string(REGEX REPLACE "([.+()^$|])" "\\\\\\1" pattern "${pattern}")
     string(REPLACE "*" ".*" pattern "${pattern}")
     string(REPLACE "?" "." pattern "${pattern}")

@@ -11,6 +11,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/machine.h"
+#include "base/supervise.h"
 #include "device/gpu.h"
 #include "device/gpu_choice.h"
 #include "result/candidate_entry.h"
@@ -42,14 +44,19 @@ Json host_facts() {
 
 // What the runner says of itself, in a process of its own: it gives up its rights to find out.
 std::string isolation(const std::filesystem::path& build_dir) {
-  const std::string command = "'" + (build_dir / "bin/kb_runner").string() + "' --isolation";
-  FILE* pipe = popen(command.c_str(), "r");
-  char text[256] = {};
-  const bool answered = pipe != nullptr && std::fgets(text, sizeof text, pipe) != nullptr;
-  if (pipe == nullptr || pclose(pipe) != 0 || !answered) {
-    throw std::runtime_error(command + " does not work; build again");
+  Launch launch;
+  launch.words = {build_dir / "bin/kb_runner", "--isolation"};
+  launch.temporary_directory = build_dir;
+  launch.timeout_s = 60;
+  std::string said;
+  const SignalRouter signals;
+  const Outcome outcome =
+      run_supervised(launch, signals, [&](std::string_view text) { said += text; });
+  if (outcome.exit_code != 0 || said.empty()) {
+    throw std::runtime_error(launch.words.front() + " --isolation does not work: " + said +
+                             " (build again)");
   }
-  return std::string(text, std::strcspn(text, "\n"));
+  return said.substr(0, said.find('\n'));
 }
 
 // CTest's resource specification. A judge takes one of a GPU's two slots: while one judge has the
@@ -125,6 +132,7 @@ int main(int argc, char** argv) {
   app.add_option("--manifest", manifest, "manifest.json of the build tree")->required();
   CLI11_PARSE(app, argc, argv);
   try {
+    kb::require_machine();
     return kb::run(manifest);
   } catch (const std::exception& error) {
     std::cerr << "kb_env: " << error.what() << "\n";

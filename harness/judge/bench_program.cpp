@@ -42,7 +42,7 @@ void print(const std::string& candidate, const Json& lanes) {
 int keep_verdict(ResultFile& file, const Decided& decided) {
   file.save("bench", to_string(decided.verdict), decided.what());
   std::printf("%s: %s: %s\n", file.entry().name.c_str(), to_string(decided.verdict),
-              decided.what());
+              file.json().at("evidence").get<std::string>().c_str());
   return decided.verdict == Verdict::skipped ? exit_skipped : 1;
 }
 

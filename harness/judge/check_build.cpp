@@ -3,19 +3,15 @@
 #include <cstdio>
 #include <iostream>
 
+#include "base/printable.h"
 #include "build/module_audit.h"
+#include "judge/signature_hint.h"
 #include "result/candidate_entry.h"
 #include "result/files.h"
 #include "result/verdict.h"
 
 namespace kb {
 namespace {
-
-// What was meant is in task.h; compilers only say that something else was found.
-std::string hint(const std::string& diagnostics) {
-  if (diagnostics.find("task::launch") == std::string::npos) return "";
-  return " (define task::launch with exactly the signature in the task's task.h)";
-}
 
 std::string first_error(const std::string& diagnostics) {
   size_t start = diagnostics.find("error");
@@ -36,7 +32,7 @@ void judge_compilation(const Json& build) {
   }
   if (status == "policy_violation") throw Decided(Verdict::policy_violation, cause);
   const std::map<std::string, std::string> words{
-      {"compile_error", "it does not compile: " + cause + hint(diagnostics)},
+      {"compile_error", "it does not compile: " + cause + signature_hint(diagnostics)},
       {"timeout", "compiling took too long: " + cause},
       {"out_of_memory", "compiling took too much memory: " + cause},
       {"crash", "the compiler crashed: " + cause}};
@@ -62,7 +58,7 @@ int check(const std::filesystem::path& manifest, const std::string& candidate) {
                              " is missing): run cmake --build first");
   }
   Json build = read_json(entry.build_json);
-  if (std::filesystem::exists(entry.source) &&
+  if (std::filesystem::is_regular_file(entry.source) &&
       build.at("source_sha256") != file_sha256(entry.source)) {
     // A file that was moved, copied or unpacked may be older than its object: without that one the
     // next build compiles it.
@@ -79,8 +75,9 @@ int check(const std::filesystem::path& manifest, const std::string& candidate) {
     build.erase("command");
     file.json()["build"] = build;
     file.save("build", to_string(decided.verdict), decided.what());
-    std::printf("%s: %s: %s\n%s\n", candidate.c_str(), to_string(decided.verdict), decided.what(),
-                build.at("diagnostics").get<std::string>().c_str());
+    std::printf("%s: %s: %s\n%s", candidate.c_str(), to_string(decided.verdict),
+                file.json().at("evidence").get<std::string>().c_str(),
+                marked_lines(build.at("diagnostics").get<std::string>()).c_str());
     return decided.verdict == Verdict::skipped ? exit_skipped : 1;
   }
   build.erase("command");

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "acceptance/precision.h"
+#include "base/machine.h"
 #include "base/printable.h"
 #include "device/gpu.h"
 #include "session/reference_runner.h"
@@ -19,10 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A runner's environment is empty but for what the CUDA driver and the CPU layer need.
+// A runner's environment is empty but for what the CUDA driver and the CPU layer need. The C
+// library registers restartable sequences (rseq) for its threads otherwise, and a candidate could
+// have the kernel call it back through one.
 std::vector<std::string> runner_environment() {
   std::vector<std::string> environment{"PATH=/usr/bin:/bin", "CUDA_CACHE_DISABLE=1",
-                                       "CUDA_MODULE_LOADING=LAZY"};
+                                       "CUDA_MODULE_LOADING=LAZY",
+                                       "GLIBC_TUNABLES=glibc.pthread.rseq=0"};
   for (const char* name : {"CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "KB_CPU_THREADS",
                            "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name))
@@ -60,6 +64,12 @@ void ProgramOptions::add_to(CLI::App& app) {
                  "append the timing to this file of JSON lines, change no result");
   app.add_option("--call-timeout", call_timeout_s, "seconds that one call may take")
       ->envname("KB_CALL_TIMEOUT")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--call-budget", call_budget_s,
+         "seconds that all calls of .correct may take together, beside ten times what those "
+         "of the reference take")
+      ->envname("KB_CALL_BUDGET")
       ->check(CLI::PositiveNumber);
   app.add_option("--require-isolation", require_isolation,
                  "full: judge nothing on a machine that lacks a layer of isolation")
@@ -139,6 +149,7 @@ int guarded(const char* program, const std::function<int()>& work) {
   // wait for cores that the others hold, and spin meanwhile.
   if (is_functional()) at::set_num_threads(1);
   try {
+    require_machine();
     return work();
   } catch (const c10::Error& error) {
     std::cerr << program << ": " << error.what_without_backtrace() << "\n";

@@ -28,6 +28,7 @@ struct ProgramOptions {
   std::filesystem::path report;            ///< where timing goes instead of into the result file
   std::filesystem::path weights;           ///< safetensors in the place of drawn weights
   double call_timeout_s = 10;
+  double call_budget_s = 60;  ///< of all calls of .correct, beside ten times the reference's
   int iterations = 3;
   int pairs = 5;                  ///< of processes that a lane is pooled over where launches matter
   std::string require_isolation;  ///< "full", or empty for whatever the build tree asks for

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <sstream>
@@ -15,6 +16,7 @@
 #include "base/sha256.h"
 #include "device/gpu_choice.h"
 #include "device/gpu_turn.h"
+#include "judge/order_hint.h"
 #include "judge/program.h"
 #include "result/verdict.h"
 
@@ -47,7 +49,8 @@ std::string drawn_schedule(uint64_t seed) {
 
 // All that the tests of one program share.
 struct Judging {
-  const Task& task;
+  const Task task;
+  std::shared_ptr<CallBudget> budget;
   std::string full;  ///< what results call the task's full sizes
   ProgramOptions options;
   ResultFile file;
@@ -62,21 +65,38 @@ struct Judging {
   int64_t free_before = 0;  ///< bytes of the device, before the candidate is loaded
 
   Judging(const Task& t, std::string full_name, ProgramOptions o, CandidateEntry entry)
-      : task(t),
+      : task(timed(t)),
+        budget(std::make_shared<CallBudget>(o.call_budget_s)),
         full(std::move(full_name)),
         options(std::move(o)),
         file(std::move(entry)),
         seed(options.seed()) {}
 
+  // The task with a reference whose calls count for the candidate's budget.
+  Task timed(Task t) {
+    t.reference = [this, reference = t.reference](const SizeBytes& sizes,
+                                                  const std::vector<Tensor>& given) {
+      const auto start = std::chrono::steady_clock::now();
+      std::vector<Tensor> outputs = reference(sizes, given);
+      memory->finish();
+      budget->add_reference(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      return outputs;
+    };
+    return t;
+  }
+
   RunnerSession& runner_for(const std::string& wanted) {
     if (!runner || schedule != wanted) {
       end_runner();
       schedule = wanted;
-      RunnerOptions started = candidate_runner(file.entry(), options, wanted);
+      RunnerOptions how = candidate_runner(file.entry(), options, wanted);
+      how.budget = budget;
       // What is in order is so for blocks, too.
       const bool in_order = wanted == "forward" || wanted == "reverse";
-      if (in_order) started.environment.insert(started.environment.begin(), "KB_CPU_THREADS=1");
-      runner = std::make_unique<RunnerSession>(started, *memory);
+      if (in_order) how.environment.insert(how.environment.begin(), "KB_CPU_THREADS=1");
+      memory->renew();
+      runner = std::make_unique<RunnerSession>(how, *memory);
     }
     return *runner;
   }
@@ -113,7 +133,13 @@ class StepTest : public testing::Test {
       OraclePlan oracle;
       if (step_.set == judging_.full) oracle = plan_full();
       RunnerSession& runner = judging_.runner_for(drawn_schedule(judging_.seed));
-      judging_.report["sets"].push_back(check(*judging_.correctness, runner, step_, oracle));
+      Json set = check(*judging_.correctness, runner, step_, oracle);
+      if (judging_.memory->written_when_gone()) {
+        throw Decided(Verdict::incorrect,
+                      "the candidate wrote into tensors of earlier calls, which are gone",
+                      {{"set", step_.set}, {"reason", "out_of_bounds"}});
+      }
+      judging_.report["sets"].push_back(std::move(set));
     } catch (const Decided& decided) {
       judging_.decided = with_order(decided);
       if (decided.verdict == Verdict::skipped) GTEST_SKIP() << decided.what();
@@ -143,9 +169,11 @@ class StepTest : public testing::Test {
                : correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
   }
 
-  // What goes wrong in some orders alone depends on the order in which threads and blocks run.
+  // What goes wrong in some orders alone depends on the order in which threads and blocks run, but
+  // for the time of all calls together, which merely ends in one of them.
   Decided with_order(const Decided& decided) {
     if (!is_functional() || decided.verdict != Verdict::incorrect) return decided;
+    if (!may_be_a_race(decided) || judging_.budget->left_s() <= 0) return decided;
     if (!passes_in("forward") && !passes_in("reverse")) return decided;
     return {decided.verdict,
             std::string(decided.what()) +
@@ -202,10 +230,12 @@ int finish(Judging& judging) {
   judging.end_runner();
   save_log(judging.file.entry(), "correct", judging.printed);
   judging.report["warnings"] = warnings_in(judging.printed);
+  judging.report["calls"] = {{"spent_seconds", judging.budget->spent_s()},
+                             {"left_seconds", std::max(0.0, judging.budget->left_s())}};
   judging.file.json()["correctness"] = judging.report;
   judging.file.save("correct", to_string(verdict), evidence);
   std::printf("%s: %s: %s\n", judging.options.candidate.c_str(), to_string(verdict),
-              evidence.c_str());
+              judging.file.json()["evidence"].get<std::string>().c_str());
   for (const Json& warning : judging.report["warnings"]) {
     std::printf("warning: %s\n", warning.get<std::string>().c_str());
   }
@@ -251,7 +281,7 @@ int judge(int argc, char** argv, const Task& declared) {
   }
   // The first runner sets CUDA up while this process does.
   judging.runner_for(drawn_schedule(judging.seed));
-  judging.correctness.emplace(task, *judging.memory,
+  judging.correctness.emplace(judging.task, *judging.memory,
                               CorrectnessOptions{options.input_kind(), judging.seed});
   judging.free_before = judging.memory->available_bytes();
   char hex[20];

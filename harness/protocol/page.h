@@ -41,11 +41,12 @@ enum class Op : uint32_t {
 
 enum class Status : uint32_t {
   ok,
-  load_failed,     ///< the module could not be loaded; `message` is the loader's
+  load_failed,     ///< the module could not be loaded; `message` is the loader's. To `load` alone
   cuda_error,      ///< `message` names it
   cannot_capture,  ///< launch() did something that a graph cannot record
   off_stream,      ///< launch() started what its stream does not wait for; `message` says what
   protocol_error,  ///< the request made no sense to the runner
+  exception,       ///< one left the code that was called; `message` is what it says of itself
 };
 
 enum class TensorRole : uint32_t { input, weight, output };

@@ -76,6 +76,20 @@ uint32_t next_request(Page& page, uint32_t last) {
 
 }  // namespace
 
+std::string thrown() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    try {
+      return error.what();  // which may be the thrower's code, too
+    } catch (...) {
+      return "";
+    }
+  } catch (...) {
+    return "";
+  }
+}
+
 Page& inherited_page() {
   void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
   if (memory == MAP_FAILED || static_cast<Page*>(memory)->version != version) {
@@ -96,6 +110,10 @@ void serve(Page& page, Executor& executor) {
       act(page.request, answer, executor);
     } catch (const Failure& failure) {
       write_failure(answer, failure, executor.last_kernel());
+    } catch (abi::__forced_unwind&) {
+      throw;  // the end of this thread
+    } catch (...) {
+      write_failure(answer, Failure(Status::exception, thrown()), executor.last_kernel());
     }
     publish(page.done, number);
   }

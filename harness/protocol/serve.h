@@ -1,6 +1,8 @@
 // The runner's side of the page: what a runner can do, and the loop that does it.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +17,22 @@ struct Failure : std::runtime_error {
       : std::runtime_error(message), status(status) {}
   Status status;
 };
+
+/// Within a handler: what the exception says of itself, "" if it says nothing.
+std::string thrown();
+
+/// Calls code that may throw anything, a Failure of its own making among it: whatever leaves it
+/// becomes a Failure that says so.
+template <class Call>
+void call_foreign(const Call& call) {
+  try {
+    call();
+  } catch (abi::__forced_unwind&) {
+    throw;  // the end of a thread
+  } catch (...) {
+    throw Failure(Status::exception, thrown());
+  }
+}
 
 /// What a runner itself sees of a run or replay, in milliseconds.
 struct OwnTimes {

@@ -31,6 +31,13 @@ class UnitClock {
     check_cuda(cudaEventCreate(&start_), "creating an event");
     check_cuda(cudaEventCreate(&stop_), "creating an event");
     record_empty_graph();
+    int device = 0, kept_at_most = 0;
+    check_cuda(cudaGetDevice(&device), "finding the device");
+    check_cuda(cudaDeviceGetAttribute(&kept_at_most, cudaDevAttrMaxPersistingL2CacheSize, device),
+               "asking for the cache");
+    keeps_lines_ = kept_at_most > 0;
+    check_cuda(cudaDeviceGetLimit(&fetch_bytes_, cudaLimitMaxL2FetchGranularity),
+               "reading a limit");
   }
   ~UnitClock() {
     cudaGraphExecDestroy(empty_graph_);
@@ -42,8 +49,10 @@ class UnitClock {
 
   /// Goes the way of a unit with next to nothing in it, on a stream and as a graph. While a runner
   /// waits, the device goes to other processes and the driver's code leaves the caches; without
-  /// this a unit would start tens of microseconds late, differently in each process.
+  /// this a unit would start tens of microseconds late, differently in each process. Before that
+  /// the cache forgets what a unit of another process has asked it to keep, or how to fetch.
   void warm_up(cudaStream_t stream) {
+    forget_cache_policies();
     for (int i = 0; i < warm_ups; ++i) {
       measure(stream, [&] {
         launch_empty_kernel(stream);
@@ -93,6 +102,11 @@ class UnitClock {
     cudaStreamDestroy(stream);
   }
 
+  void forget_cache_policies() const {
+    if (keeps_lines_) check_cuda(cudaCtxResetPersistingL2Cache(), "resetting the cache");
+    check_cuda(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, fetch_bytes_), "setting a limit");
+  }
+
   // Lines that a unit asked the cache to keep would be warm for the next.
   static void reset_cache_policy() {
     size_t kept = 0;
@@ -102,6 +116,8 @@ class UnitClock {
 
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   cudaGraphExec_t empty_graph_ = nullptr;
+  bool keeps_lines_ = false;  ///< whether the device's cache can be asked to
+  size_t fetch_bytes_ = 0;    ///< as the cache fetches before anybody has asked for something else
 };
 
 }  // namespace kb::protocol

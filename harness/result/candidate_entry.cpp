@@ -146,7 +146,7 @@ void ResultFile::resume() {
 void ResultFile::save(const std::string& stage, const Json& verdict, const std::string& evidence) {
   json_["stage"] = stage;
   json_["verdict"] = verdict;
-  json_["evidence"] = evidence;
+  json_["evidence"] = printable(evidence);  // one line, whatever it quotes
   json_["time"] = utc_now();
   for (const fs::path& folder : {entry_.build_dir, entry_.source_dir}) {
     shorten_paths(json_, folder.string() + "/");

@@ -16,6 +16,7 @@
 
 namespace kb::runner {
 
+using protocol::call_foreign;
 using protocol::check_cuda;
 using protocol::Failure;
 using protocol::OwnTimes;
@@ -89,13 +90,14 @@ void Candidate::load() {
   const std::string path = "/proc/self/fd/" + std::to_string(protocol::module_fd);
   void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // runs nothing of the candidate's
   if (module == nullptr) throw Failure(Status::load_failed, dlerror());
+  report_faults();
 #ifdef KB_CUDA
   close(protocol::module_fd);  // on the CPU fault reports read its line tables
 #endif
   if ((isolation_.held & protocol::system_calls) != 0 && !deny_new_code()) {
     throw Failure(Status::load_failed, "the kernel refuses the last wall around a candidate");
   }
-  run_constructors(module);
+  call_foreign([&] { run_constructors(module); });
   launch_ = reinterpret_cast<Entry>(dlsym(module, "kb_launch"));
   prepare_ = reinterpret_cast<Entry>(dlsym(module, "kb_prepare"));
   if (launch_ == nullptr || prepare_ == nullptr) {
@@ -154,14 +156,14 @@ void Candidate::prepare() {
     }
   }
   args.push_back(stream_);
-  prepare_(args.data());
+  call_foreign([&] { prepare_(args.data()); });
   check_cuda(cudaGetLastError(), "after prepare()");
   check_cuda(cudaDeviceSynchronize(), "while prepare() ran");
 }
 
 void Candidate::launch(uint32_t slot) {
   if (control_) return protocol::launch_empty_kernel(stream_);
-  launch_(calls_.at(slot).data());
+  call_foreign([&] { launch_(calls_.at(slot).data()); });
 }
 
 OwnTimes Candidate::run(uint32_t first_slot, uint32_t slots) {
@@ -227,8 +229,12 @@ void Candidate::capture(uint32_t first_slot, uint32_t slots) {
 
 OwnTimes Candidate::replay() {
   if (unit_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
-  return clock_.time(stream_,
-                     [&] { check_cuda(cudaGraphLaunch(unit_, stream_), "launching the graph"); });
+  return clock_.time(stream_, [&] {
+    cudaError_t error = cudaSuccess;
+    // On the CPU what was recorded runs now.
+    call_foreign([&] { error = cudaGraphLaunch(unit_, stream_); });
+    check_cuda(error, "launching the graph");
+  });
 }
 
 void Candidate::wake() {

@@ -15,6 +15,10 @@ void note_kernel(const void* kernel);
 /// Tells whoever reports a fault what lies in the memory that was mapped at `base`.
 void note_tensor(const void* base, const char* name);
 
+/// From here on a fault in a kernel is reported, where this process hears of it: on the CPU. To be
+/// called before handlers can no longer be changed.
+void report_faults();
+
 /// What is launched while one of these lives is the runner's own and leaves no note.
 class Unnoted {
  public:

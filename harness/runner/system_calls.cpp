@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <initializer_list>
 #include <memory>
 #include <vector>
@@ -54,11 +56,13 @@ constexpr std::initializer_list<const char*> denied = {
     "fanotify_init", "lookup_dcookie",
     // Code that runs when nobody has called the candidate: between two units it could load the GPU
     // while the reference is timed.
-    "timer_create", "setitimer", "alarm", "setrlimit",
+    "timer_create", "setitimer", "alarm", "setrlimit", "rseq",
+    // What keeps the whole machine busy, or memory from everybody else.
+    "sync", "syncfs", "fsync", "fdatasync", "sync_file_range", "mlock", "mlock2", "mlockall",
     // Kernel interfaces with a history, and ways around this filter.
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
-    "io_uring_register", "keyctl", "add_key", "request_key", "personality", "modify_ldt",
-     "vmsplice", "vhangup"};
+    "io_uring_register", "io_setup", "io_submit", "keyctl", "add_key", "request_key", "personality", "modify_ldt",
+    "vmsplice", "vhangup"};
 // clang-format on
 
 bool deny(const Filter& filter, const char* name) {
@@ -163,6 +167,25 @@ bool deny_by_arguments(const Filter& filter) {
       deny_all_but(filter, SCMP_SYS(prctl), 0, allowed_prctl);
 }
 
+// A handler of the candidate's own would put memory behind a wild read and go on, or have the
+// kernel call it in the runner's code. The CPU layer's handlers stand by now, and whoever takes
+// them away takes away what finds wild accesses: there the attempt is the end. Asking for one is
+// allowed.
+#ifdef KB_CUDA
+constexpr uint32_t on_fault_handler = SCMP_ACT_ERRNO(EPERM);
+#else
+constexpr uint32_t on_fault_handler = SCMP_ACT_KILL_PROCESS;
+#endif
+
+bool deny_fault_handlers(const Filter& filter) {
+  constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  return std::all_of(faults.begin(), faults.end(), [&](int fault) {
+    const std::array<scmp_arg_cmp, 2> sets{is_int(0, fault), SCMP_A1(SCMP_CMP_NE, 0)};
+    return seccomp_rule_add_array(filter.get(), on_fault_handler, SCMP_SYS(rt_sigaction),
+                                  sets.size(), sets.data()) == 0;
+  });
+}
+
 // CUDA's threads are there already.
 bool load_for_all_threads(const Filter& filter) {
   // Kernels before 5.16 slow a filtered process down unless it says that it has no secrets, and the
@@ -190,7 +213,7 @@ bool deny_new_code() {
          deny_if(filter, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC)) &&
          // A filter of the candidate's own could have the kernel call it in the runner's calls.
          deny(filter, "seccomp") && deny_if(filter, SCMP_SYS(prctl), is_int(0, PR_SET_SECCOMP)) &&
-         load_for_all_threads(filter);
+         deny_fault_handlers(filter) && load_for_all_threads(filter);
 }
 
 }  // namespace kb::runner

@@ -67,6 +67,12 @@ class SharedMemory {
  public:
   virtual ~SharedMemory() = default;
   virtual std::unique_ptr<SharedTensor> allocate(const TensorSpec& spec, int64_t slots) = 0;
+  /// Tensors that are allocated from here on lie in memory that no runner has seen, and runners
+  /// that are started from here on see none of the earlier ones: a candidate leaves no notes in old
+  /// tensors for its next process.
+  virtual void renew() = 0;
+  /// Whether a runner of this time has written where a tensor was that is gone.
+  virtual bool written_when_gone() const = 0;
   /// The descriptor that a runner inherits as protocol::data_fd.
   virtual int descriptor() const = 0;
   virtual at::Device device() const = 0;

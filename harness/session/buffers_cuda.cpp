@@ -33,7 +33,11 @@ class CudaTensor final : public SharedTensor {
     void* memory = nullptr;
     check(cudaMalloc(&memory, bytes), "allocate", bytes);
     memory_ = at::from_blob(
-        memory, {static_cast<int64_t>(bytes)}, [](void* p) { cudaFree(p); },
+        memory, {static_cast<int64_t>(bytes)},
+        [bytes](void* p) {
+          cudaMemset(p, 0, bytes);  // cudaFree() waits for it
+          cudaFree(p);
+        },
         at::TensorOptions(at::kByte).device(device));
     cudaIpcMemHandle_t handle;
     check(cudaIpcGetMemHandle(&handle, memory), "share", bytes);
@@ -51,6 +55,10 @@ class CudaMemory final : public SharedMemory {
   std::unique_ptr<SharedTensor> allocate(const TensorSpec& spec, int64_t slots) override {
     return std::make_unique<CudaTensor>(spec, slots, device());
   }
+  // Each tensor is an allocation of its own, which is zeroed before it is given back and filled
+  // anew when it is made.
+  void renew() override {}
+  bool written_when_gone() const override { return false; }
   int descriptor() const override { return fd_; }
   at::Device device() const override { return {at::kCUDA, c10::cuda::current_device()}; }
   void release_unused() const override { c10::cuda::CUDACachingAllocator::emptyCache(); }

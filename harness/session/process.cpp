@@ -81,10 +81,15 @@ class SpawnPlan {
   SpawnPlan(const ChildProcess::Options& options, int output) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes_,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes_, &none);
+    sigset_t ignored;  // by this process
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes_, &ignored);
     const int first_free = 3 + static_cast<int>(options.descriptors.size());
     output_ = copy_above(output, first_free);
     for (int fd : options.descriptors) given_.push_back(copy_above(fd, first_free));

@@ -50,11 +50,7 @@ struct RunnerSession::PageMemory {
 
 namespace {
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-std::string bounded(const char* text, size_t size) {
-  return printable_text({text, strnlen(text, size)});
-}
+std::string_view bounded(const char* text, size_t size) { return {text, strnlen(text, size)}; }
 
 const char* words(Op op) {
   switch (op) {
@@ -76,6 +72,13 @@ const char* words(Op op) {
 }
 
 }  // namespace
+
+std::string CallBudget::allowed() const {
+  std::ostringstream text;
+  text.precision(3);
+  text << own_s_ << " s and ten times the " << reference_s_ << " s of the reference's";
+  return text.str();
+}
 
 RunnerSession::RunnerSession(const RunnerOptions& options, SharedMemory& memory)
     : options_(options), memory_(std::make_unique<PageMemory>()), page_(*memory_->page) {
@@ -155,12 +158,12 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
   try {
     const protocol::Answer answer = call(Op::capture, options_.call_timeout);
     if (answer.status == Status::ok) return "";
-    why = bounded(answer.message, sizeof answer.message);
+    why = in_quotes(bounded(answer.message, sizeof answer.message));
   } catch (const Decided& ended) {
     if (ended.verdict != Verdict::runtime_error) throw;
     why = ended.what();
   }
-  return options_.who + " cannot be recorded as a graph: " + first_line(why);
+  return options_.who + " cannot be recorded as a graph: " + why;
 }
 
 void RunnerSession::wake(const std::function<void()>& meanwhile) {
@@ -186,11 +189,16 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout,
   asked_ = std::chrono::steady_clock::now();
   protocol::publish(page_.go, ++number_);
   if (meanwhile) meanwhile();
-  await(number_, timeout);
+  // A runner that starts is not the candidate's yet.
+  CallBudget* const budget = op == Op::report ? nullptr : options_.budget.get();
+  await(number_, timeout, budget);
   answered_ = std::chrono::steady_clock::now();
+  if (budget != nullptr) budget->add_call(seconds());
   const protocol::Answer answer = page_.answer;
-  const std::string message = bounded(answer.message, sizeof answer.message);
-  const std::string kernel = bounded(answer.kernel, sizeof answer.kernel);
+  const std::string message = in_quotes(bounded(answer.message, sizeof answer.message));
+  const std::string kernel = in_quotes(bounded(answer.kernel, sizeof answer.kernel));
+  const std::string last_kernel =
+      answer.kernel[0] == '\0' ? "" : "; last kernel launched: " + kernel;
   // A runner that counts backwards, or in NaN, tells no times.
   const bool times = answer.event_ms >= 0 && answer.off_stream_ms >= 0 &&
                      std::isfinite(answer.event_ms) && std::isfinite(answer.off_stream_ms);
@@ -202,14 +210,20 @@ protocol::Answer RunnerSession::call(Op op, std::chrono::milliseconds timeout,
       if (op == Op::capture) return answer;
       break;
     case Status::load_failed:
+      // A runner that could not start says so in its first answer, when nothing is loaded yet.
+      if (op != Op::load && op != Op::report) break;
       fail(Verdict::compile_error, "the module cannot be loaded: " + message);
     case Status::cuda_error:
       end();  // what it printed last may still be on its way
-      fail(Verdict::runtime_error, options_.who + " failed " + doing_ + " with " + message +
-                                       (kernel.empty() ? "" : "; last kernel launched: " + kernel) +
-                                       last_words());
+      fail(Verdict::runtime_error,
+           options_.who + " failed " + doing_ + " with " + message + last_kernel + last_words());
     case Status::off_stream:
       fail(Verdict::incorrect, options_.who + " " + message);
+    case Status::exception:
+      end();
+      fail(Verdict::runtime_error, options_.who + " let an exception out " + doing_ +
+                                       (answer.message[0] == '\0' ? "" : ": " + message) +
+                                       last_kernel + last_words());
     case Status::protocol_error:
       break;
   }
@@ -231,21 +245,36 @@ void RunnerSession::forged() {
   fail(Verdict::cheat, options_.who + " forged a sequence number " + doing_);
 }
 
-void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+void RunnerSession::await(uint32_t number, std::chrono::milliseconds timeout,
+                          const CallBudget* budget) {
+  using Clock = std::chrono::steady_clock;
+  auto deadline = Clock::now() + timeout;
+  if (budget != nullptr) {
+    const std::chrono::duration<double> left(budget->left_s());
+    deadline = std::min(deadline, asked_ + std::chrono::duration_cast<Clock::duration>(left));
+  }
   while (true) {
     const uint32_t done = protocol::wait_change(page_.done, number - 1, 20ms);
     if (done == number) return;
     if (done != number - 1) forged();
     if (process_->ended()) gone();
-    if (std::chrono::steady_clock::now() >= deadline) {
-      end();
-      std::ostringstream text;
-      text << options_.who << " did not return within " << timeout.count() / 1000.0 << " s "
-           << doing_;
-      fail(Verdict::timeout, text.str() + last_words());
-    }
+    if (std::chrono::steady_clock::now() >= deadline) too_slow(timeout);
   }
+}
+
+void RunnerSession::too_slow(std::chrono::milliseconds timeout) {
+  end();
+  const auto now = std::chrono::steady_clock::now();
+  std::ostringstream text;
+  if (now - asked_ >= timeout) {
+    text << options_.who << " did not return within " << timeout.count() / 1000.0 << " s "
+         << doing_;
+  } else {
+    options_.budget->add_call(std::chrono::duration<double>(now - asked_).count());
+    text << "all calls of " << options_.who << " together took longer than "
+         << options_.budget->allowed() << ", the last one " << doing_;
+  }
+  fail(Verdict::timeout, text.str() + last_words());
 }
 
 // The last line that the CPU layer reported a fault in, else the last line printed at all.
@@ -261,7 +290,7 @@ std::string RunnerSession::last_words() const {
   if (!fault.empty()) last = fault;
   constexpr size_t enough = 600;
   if (last.size() > enough) last = last.substr(0, enough) + " ...";
-  return last.empty() ? "" : ". It last printed: " + printable(last);
+  return last.empty() ? "" : ". It last printed: " + in_quotes(last);
 }
 
 void RunnerSession::end() { process_->kill(); }

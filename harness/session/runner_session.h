@@ -23,6 +23,24 @@ namespace kb {
 /// How the CPU layer begins a line that warns.
 inline constexpr std::string_view cpu_warning = "[kb-cpu] warning: ";
 
+/// The time that all calls of one kernel may take together, whichever runners make them: some of
+/// its own, and a multiple of what the judge's calls of the reference have taken so far.
+class CallBudget {
+ public:
+  explicit CallBudget(double own_s) : own_s_(own_s) {}
+
+  void add_call(double seconds) { spent_s_ += seconds; }
+  void add_reference(double seconds) { reference_s_ += seconds; }
+  double spent_s() const { return spent_s_; }
+  double left_s() const { return own_s_ + times_reference * reference_s_ - spent_s_; }
+  /// "60 s and ten times the 0.5 s of the reference's".
+  std::string allowed() const;
+
+ private:
+  static constexpr int times_reference = 10;
+  double own_s_, spent_s_ = 0, reference_s_ = 0;
+};
+
 /// How a runner is started and how long it may take.
 struct RunnerOptions {
   std::vector<std::string> command;      ///< program and arguments
@@ -34,6 +52,7 @@ struct RunnerOptions {
   std::optional<int> cpu;                ///< the one core it may use; none: all
   std::chrono::milliseconds start_timeout{120'000};
   std::chrono::milliseconds call_timeout{10'000};
+  std::shared_ptr<CallBudget> budget;  ///< of all calls together; none: no limit
 };
 
 /// What went wrong in the project's own code, with a candidate or without, decides nothing about
@@ -99,7 +118,8 @@ class RunnerSession {
                         const std::function<void()>& meanwhile = {});
   [[noreturn]] void gone();
   [[noreturn]] void forged();
-  void await(uint32_t number, std::chrono::milliseconds timeout);
+  void await(uint32_t number, std::chrono::milliseconds timeout, const CallBudget* budget);
+  [[noreturn]] void too_slow(std::chrono::milliseconds timeout);
   std::string last_words() const;
 
   RunnerOptions options_;

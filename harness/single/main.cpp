@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "base/file_lock.h"
+#include "base/machine.h"
 #include "base/supervise.h"
 #include "build/module_code.h"
 #include "device/peaks_file.h"
@@ -31,8 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr int exit_fault = 2, exit_same_code = 79;
 constexpr size_t longest_source = 4 << 20;
-constexpr uint64_t no_limit = 1ull << 60;  // the programs have limits of their own
-constexpr double compile_limit_s = 1200;   // kb_cc stops each compiler long before
+constexpr double compile_limit_s = 1200;  // kb_cc stops each compiler long before
 constexpr double test_limit_s = 1500, bench_limit_s = 1800;  // as in CTest, waiting included
 constexpr double advice_limit_s = 5;  // of a source that was made to take long
 constexpr useconds_t lock_poll_us = 50'000;
@@ -209,9 +209,7 @@ class Judging {
     Launch launch;
     launch.words = words;
     launch.temporary_directory = folder_.path();
-    launch.timeout_s = limit_s;
-    launch.memory_bytes = no_limit;
-    launch.file_bytes = no_limit;
+    launch.timeout_s = limit_s;  // the programs have other limits of their own
     const Outcome outcome =
         run_supervised(launch, signals_, [said](std::string_view text) { said->append(text); });
     if (outcome.interrupted_by != 0) throw Interrupted{outcome.interrupted_by};
@@ -398,6 +396,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kb::exit_fault;
   }
   try {
+    kb::require_machine();
     return kb::judge(arguments);
   } catch (const kb::Interrupted& stop) {
     std::signal(stop.signal, SIG_DFL);

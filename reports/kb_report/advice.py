@@ -29,6 +29,9 @@ _PYTHON = re.compile(
 _LAUNCH = re.compile(r"\blaunch\s*\((?P<parameters>[^;{}]*)(?P<body>\{?)")
 _DECLARATION = re.compile(r"\bvoid\s+launch\s*\((?P<parameters>[^;{}]*)\)\s*;")
 _QUALIFIERS = re.compile(r"\b__restrict__\b|\b(?:std|task|kb)\s*::")
+_ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\b__attribute__\s*\(\([^()]*\)\)")
+_USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:*& ]{1,100});")
+_TYPEDEF = re.compile(r"\btypedef\s+([\w:*& ]{1,100}?)\s*\b(\w{1,100})\s*;")
 _ITS_NAMESPACE = re.compile(r"\bnamespace\s+task\b")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)", re.MULTILINE)
 # Headers whose functions launch kernels of their own.
@@ -105,6 +108,12 @@ def of(record: dict[str, Any]) -> list[str]:
     return [clean(found) for rule in _CONTENT if (found := rule(failure))]
 
 
+def _encoding(f: Failure) -> str | None:
+    if f.does_not_compile and f.source.count("\0") * 3 > len(f.source):
+        return "The file is UTF-16 text: save it as UTF-8."
+    return None
+
+
 def _python(f: Failure) -> str | None:
     if f.does_not_compile and _PYTHON.search(f.code):
         return (
@@ -172,7 +181,7 @@ def _signature(f: Failure) -> str | None:
     found, declared = _defined(f.code), _declared(f.task)
     if not f.does_not_compile or found is None or declared is None:
         return None
-    mine, wanted = _types(found), _types(declared)
+    mine, wanted = _types(_without_aliases(found, f.code)), _types(declared)
     if mine == wanted:
         return None
     other = _same_parameters().get(_plain(found), [])
@@ -208,17 +217,29 @@ def _host_only(f: Failure) -> str | None:
     )
 
 
-_FORM: list[Callable[[Failure], str | None]] = [_python, _fences, _empty, _truncated]
+_FORM: list[Callable[[Failure], str | None]] = [_encoding, _python, _fences, _empty, _truncated]
 _CONTENT: list[Callable[[Failure], str | None]] = [_no_launch, _signature, _includes, _host_only]
 
 
+def _without_aliases(parameters: str, code: str) -> str:
+    """A list of parameters with the types that the code's own names stand for."""
+    aliases = {name: of for name, of in _USING.findall(code)}
+    aliases |= {name: of for of, name in _TYPEDEF.findall(code)}
+    return re.sub(r"\w+", lambda name: aliases.get(name[0], name[0]), parameters)
+
+
 def _types(parameters: str) -> list[str]:
-    """The types of a list of parameters, written in one way; the element type is `real`."""
+    """The types of a list of parameters, written in one way; the element type is `real`.
+
+    Attributes, and whether a parameter itself is const, are no part of a function's type.
+    """
     found = []
     for parameter in parameters.split(","):
-        words = re.findall(r"\w+|[*&]", _QUALIFIERS.sub("", parameter))
+        words = re.findall(r"\w+|[*&]", _QUALIFIERS.sub("", _ATTRIBUTE.sub("", parameter)))
         if len(words) > 1 and words[-1] not in "*&" and words[-1] not in ("const", "int", "float"):
             words.pop()  # its name
+        behind = max((i + 1 for i, w in enumerate(words) if w in "*&"), default=0)
+        words = words[:behind] + [w for w in words[behind:] if w != "const"]
         base = sorted(w for w in words if w not in "*&")
         kind = " ".join("real" if w == "float" else w for w in base)
         found.append(kind + "".join(w for w in words if w in "*&"))

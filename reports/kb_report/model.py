@@ -364,14 +364,16 @@ def machine_name(machine: dict[str, Any] | None) -> str:
 
 
 _STEERING = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ud800-\udfff\ufeff\ufff9-\uffff\U000e0000-\U000e0fff]"
 )
 
 
 def clean(text: str | None) -> str:
     """Text that came from a candidate or its compiler, without control characters.
 
-    Nor those that turn the direction of what follows, so that it reads other than it is.
+    Nor those that end a line, cannot be seen, or turn the direction of what follows, so that it
+    reads other than it is.
     """
     if not text:
         return ""

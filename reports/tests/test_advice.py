@@ -46,6 +46,28 @@ MISTAKES = {
     "restrict and order": (
         KERNEL + LAUNCH.replace("const float* x", "float const * __restrict__ x"), "", None,
     ),
+    "UTF-16": (WHOLE.encode("utf-16").decode(errors="replace"), "", "save it as UTF-8"),
+    "attributes": (
+        KERNEL + LAUNCH.replace("const Sizes& s", "[[maybe_unused]] const Sizes& s"), "", None,
+    ),
+    "constant parameters": (
+        KERNEL + LAUNCH.replace("float* y", "float* const y").replace("_t st", "_t const st"),
+        "", None,
+    ),
+    "an alias": (
+        f"using T = float;\n{KERNEL}" + LAUNCH.replace("const float* x", "const T* x"), "", None,
+    ),
+    "an alias of a pointer": (
+        f"typedef const float* In;\n{KERNEL}" + LAUNCH.replace("const float* x", "In x"), "", None,
+    ),
+    "an alias of another type": (
+        f"using T = double;\n{KERNEL}" + LAUNCH.replace("const float* x", "const T* x"), "",
+        "other parameters than task.h declares",
+    ),
+    "what it points to is not constant": (
+        KERNEL + LAUNCH.replace("const float* x", "float* const x"), "",
+        "other parameters than task.h declares",
+    ),
     "include of nvcc": (WHOLE, undefined("FLT_MAX"), "<cfloat> for FLT_MAX"),
     "include of g++": (WHOLE, ERROR.format("‘numeric_limits’ is not a member of ‘std’"), "<limits>"),
     "include of clang": (WHOLE, ERROR.format("unknown type name '__half'"), "<cuda_fp16.h> for __half"),

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "constants.hpp"
+#include "named_file.hpp"
 #include "rewrite.hpp"
 
 namespace {
@@ -156,10 +156,7 @@ int preprocess(const std::string& compiler, const Job& job, bool device, std::st
 
 bool names_architecture(const Source& source) {
   return std::any_of(source.files.begin(), source.files.end(), [](const std::string& name) {
-    if (!std::filesystem::is_regular_file(name)) return false;  // the working folder, "<built-in>"
-    std::ifstream in(name, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    return text.find("__CUDA_ARCH__") != std::string::npos;
+    return text_of(name).find("__CUDA_ARCH__") != std::string::npos;
   });
 }
 
@@ -179,11 +176,11 @@ int compile(const std::string& compiler, const Job& job) {
   std::string text, host_text;
   if (const int code = preprocess(compiler, job, true, &text)) return code;
   try {
-    Source source = tokenize(text);
+    Source source = tokenize(text, job.source);
     refuse_unsupported_headers(source);
     if (names_architecture(source)) {
       if (const int code = preprocess(compiler, job, false, &host_text)) return code;
-      const Source host = tokenize(host_text);
+      const Source host = tokenize(host_text, job.source);
       refuse_unsupported_headers(host);
       merge_views(source, host);
     }

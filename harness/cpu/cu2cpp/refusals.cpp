@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <span>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "named_file.hpp"
 #include "rewrite.hpp"
 
 namespace kb::cu2cpp {
@@ -78,6 +78,42 @@ constexpr std::array headers{
     Refusal{"cooperative_groups/*", "this part of cooperative groups"},
 };
 
+// What only these libraries declare: their headers are empty here, so that a program that does not
+// use them may include them.
+constexpr std::array libraries{
+    Refusal{"cublas*", "cuBLAS"},
+    Refusal{"CUBLAS*", "cuBLAS"},
+    Refusal{"cudnn*", "cuDNN"},
+    Refusal{"CUDNN*", "cuDNN"},
+    Refusal{"curand*", "cuRAND"},
+    Refusal{"CURAND*", "cuRAND"},
+    Refusal{"cusparse*", "cuSPARSE"},
+    Refusal{"CUSPARSE*", "cuSPARSE"},
+    Refusal{"cusolver*", "cuSOLVER"},
+    Refusal{"CUSOLVER*", "cuSOLVER"},
+    Refusal{"cufft*", "cuFFT"},
+    Refusal{"CUFFT*", "cuFFT"},
+    Refusal{"nvrtc*", "NVRTC"},
+    Refusal{"NVRTC*", "NVRTC"},
+    Refusal{"nvtx*", "this part of NVTX"},
+    Refusal{"thrust", "Thrust"},
+    Refusal{"thrust::*", "Thrust"},
+    Refusal{"cuda", "libcu++"},
+    Refusal{"cuda::*", "libcu++"},
+    Refusal{"NV_IF_*", "libcu++"},
+    Refusal{"NV_IS_*", "libcu++"},
+    Refusal{"__nv_fp8*", "8-bit floating point"},
+    Refusal{"__nv_fp6*", "6-bit floating point"},
+    Refusal{"__nv_fp4*", "4-bit floating point"},
+    Refusal{"cuComplex", "cuComplex"},
+    Refusal{"cuFloatComplex", "cuComplex"},
+    Refusal{"cuDoubleComplex", "cuComplex"},
+    Refusal{"make_cuComplex", "cuComplex"},
+    Refusal{"make_cuFloatComplex", "cuComplex"},
+    Refusal{"make_cuDoubleComplex", "cuComplex"},
+    Refusal{"cuC*", "cuComplex"},
+};
+
 bool matches(const Refusal& refusal, std::string_view name) {
   if (refusal.name.back() != '*') return name == refusal.name;
   return name.starts_with(refusal.name.substr(0, refusal.name.size() - 1));
@@ -139,13 +175,11 @@ void refuse_unsupported_names(const Source& source) {
 void refuse_unsupported_headers(const Source& source) {
   for (const Include& include : source.includes) {
     if (include.system || include.line == 0) continue;
-    std::ifstream file(source.files[include.file]);
-    std::string line;
-    for (int i = 0; i < include.line && std::getline(file, line); ++i) {
-    }
+    const std::string line = line_of(source.files[include.file], include.line);
     const std::size_t open = line.find_first_of("<\"");
     if (open == std::string::npos) continue;
     const std::string name = line.substr(open + 1, line.find_first_of(">\"", open + 1) - open - 1);
+    if (include.entered.ends_with("/absent/" + name)) continue;  // what is used of it will be told
     // The parts of CUB and cooperative groups that exist here are found first.
     if (name.starts_with("cub/") || name.starts_with("cooperative_groups/")) continue;
     if (const std::string_view what = find(headers, name); !what.empty())
@@ -161,7 +195,8 @@ std::string missing_feature(const std::string& message) {
       scoped("'([^']+)' (?:is not a member of|in namespace|has not been declared in) '([^']+)'.*"),
       plain(
           "(?:there are no arguments to |use of enum )?'([^']+)' "
-          "(?:was not declared|has not been declared|does not name|that depend|without prev).*");
+          "(?:was not declared|has not been declared|does not name|is not a namespace-name|"
+          "that depend|without prev).*");
   const std::string text = message.substr(0, 1000);  // std::regex recurses with the length
   std::smatch names;
   if (std::regex_match(text, names, header)) {
@@ -174,8 +209,11 @@ std::string missing_feature(const std::string& message) {
     return names.str(1) + "::" + names.str(2);
   if (std::regex_match(text, names, scoped) && in_cuda_namespace(names.str(2)))
     return names.str(2) + "::" + names.str(1);
-  if (std::regex_match(text, names, plain) && belongs_to_cuda(names.str(1))) return names.str(1);
-  return "";
+  if (!std::regex_match(text, names, plain)) return "";
+  const std::string name = names.str(1);
+  if (const std::string_view what = find(libraries, name); !what.empty())
+    return std::string(what) + " (" + name + ")";
+  return belongs_to_cuda(name) ? name : "";
 }
 
 }  // namespace kb::cu2cpp

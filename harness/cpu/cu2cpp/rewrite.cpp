@@ -38,7 +38,9 @@ class Rewriter {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       enter_and_leave(i);
       if (tokens_[i].kind == Kind::identifier) identifier(i);
-      if (tokens_[i].is("<<<")) launch(i);
+      if (tokens_[i].is("<<<")) launch(i, i + 1);
+      // Formatters that do not know CUDA break the brackets: << < and >> >.
+      if (tokens_[i].is("<<") && i + 1 < tokens_.size() && tokens_[i + 1].is("<")) launch(i, i + 2);
       if (tokens_[i].is("(") || tokens_[i].is("reinterpret_cast")) untyped_cast(i);
       if (tokens_[i].is("[") && inside_function()) captures(i);
     }
@@ -222,15 +224,18 @@ class Rewriter {
 
   // --- launches --------------------------------------------------------------------------------
 
-  void launch(std::size_t i) {
+  /// @param first  the first token behind the opening brackets
+  void launch(std::size_t i, std::size_t first) {
     if (tokens_[i].system || (i > 0 && tokens_[i - 1].is("operator"))) return;
-    std::size_t end = i + 1;
+    const bool broken = first > i + 1;
+    std::size_t end = first;
     for (; end + 3 < tokens_.size(); ++end) {
       const Token& token = tokens_[end];
       if (token.is("(") || token.is("[") || token.is("{")) {
         end = partner_[end];
         if (end == none) return;
-      } else if (token.is(">") && adjacent(end) && adjacent(end + 1) && tokens_[end + 3].is("(")) {
+      } else if (token.is(">") && follows(end, broken) && follows(end + 1, broken) &&
+                 tokens_[end + 3].is("(")) {
         break;
       } else if (token.is(";")) {
         return;
@@ -240,7 +245,7 @@ class Rewriter {
     if (inside_device()) unsupported(i, "dynamic parallelism (a launch inside a kernel)");
     const std::size_t operand = third_operand(i);
     if (operand != none) tokens_[operand].prefix += "(";
-    const std::string configuration = text(i + 1, end);
+    const std::string configuration = text(first, end);
     erase(i, end + 2);
     tokens_[partner_[end + 3]].suffix +=
         ", ::kb::cpu::launch(" + configuration + (operand == none ? ")" : "))");
@@ -272,8 +277,9 @@ class Rewriter {
 
   bool closes(std::size_t i) const { return partner_[i] != none && partner_[i] < i; }
 
-  bool adjacent(std::size_t i) const {
-    return tokens_[i + 1].is(">") && tokens_[i + 1].trivia.empty();
+  /// Whether another `>` follows, apart from this one only in a launch whose brackets are broken.
+  bool follows(std::size_t i, bool broken) const {
+    return tokens_[i + 1].is(">") && (broken || tokens_[i + 1].trivia.empty());
   }
 
   /// A cast to `void*` or `const void*` in host code: it may be a kernel's, whose type the calls

@@ -25,8 +25,8 @@ void merge_views(Source& device, const Source& host);
 /// @param count_constants  __constant__ variables get sections that constant_bytes() counts
 void rewrite(Source& source, bool count_constants);
 
-/// Throws Unsupported for the first #include of a library that the backend does not have. On
-/// machines with a CUDA toolkit those headers can be found.
+/// Throws Unsupported for the first #include of a library that the backend does not have, not even
+/// as an empty header. On machines with a CUDA toolkit those headers can be found.
 void refuse_unsupported_headers(const Source& source);
 
 /// Throws Unsupported for the first name of a CUDA feature that the backend does not have.

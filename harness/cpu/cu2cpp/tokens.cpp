@@ -22,7 +22,7 @@ bool continues_identifier(char c) {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, std::string_view candidate) : text_(text), candidate_(candidate) {}
 
   Source run() {
     source_.files.emplace_back();
@@ -72,20 +72,22 @@ class Lexer {
     at_ = end;
     std::size_t i = body.find_first_not_of(' ');
     if (i == std::string_view::npos || !std::isdigit(static_cast<unsigned char>(body[i]))) return;
+    constexpr int most = 1 << 30;
     int line = 0;
-    while (i < body.size() && std::isdigit(static_cast<unsigned char>(body[i])))
-      line = line * 10 + (body[i++] - '0');
+    for (; i < body.size() && std::isdigit(static_cast<unsigned char>(body[i])); ++i)
+      line = line < most / 10 ? line * 10 + (body[i] - '0') : most;
     const std::size_t open = body.find('"', i), close = body.rfind('"');
     if (open == std::string_view::npos || close == open) return;
     const std::string name(body.substr(open + 1, close - open - 1));
     const std::string_view flags = body.substr(close);
     if (flags.find(" 1") != std::string_view::npos)
-      source_.includes.push_back({file_, line_, system_});
+      source_.includes.push_back({file_, line_, system_, name});
     auto [known, fresh] = known_.try_emplace(name, static_cast<int>(source_.files.size()));
     if (fresh) source_.files.push_back(name);
     file_ = known->second;
     line_ = line - 1;  // the end of this line counts one up
-    system_ = flags.find(" 3") != std::string_view::npos;
+    // A file can call itself a system header (#pragma GCC system_header); a candidate's is none.
+    system_ = flags.find(" 3") != std::string_view::npos && name != candidate_;
   }
 
   Kind next() {
@@ -155,7 +157,7 @@ class Lexer {
     for (; at_ < end; ++at_) line_ += text_[at_] == '\n';
   }
 
-  std::string_view text_;
+  std::string_view text_, candidate_;
   std::size_t at_ = 0;
   int line_ = 1, file_ = 0;
   bool system_ = false, line_start_ = true;
@@ -165,7 +167,9 @@ class Lexer {
 
 }  // namespace
 
-Source tokenize(std::string_view text) { return Lexer(text).run(); }
+Source tokenize(std::string_view text, std::string_view candidate) {
+  return Lexer(text, candidate).run();
+}
 
 std::vector<std::size_t> match_brackets(const Source& source) {
   std::vector<std::size_t> partner(source.tokens.size(), none), open;

@@ -30,7 +30,8 @@ struct Token {
 struct Include {
   int file;  ///< the file with the directive
   int line;
-  bool system;  ///< the directive stands in a system header
+  bool system;          ///< the directive stands in a system header
+  std::string entered;  ///< the file that it names
 };
 
 /// A preprocessed file. The text must outlive the tokens.
@@ -42,7 +43,8 @@ struct Source {
   std::deque<std::string> made;  ///< text that tokens were given later
 };
 
-Source tokenize(std::string_view text);
+/// @param candidate  the name of the source, which is never a system header
+Source tokenize(std::string_view text, std::string_view candidate);
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 /// For each bracket the index of its partner, else `none`.

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "settings.hpp"
 #include "worker.hpp"
 
 namespace kb::cpu {
@@ -82,8 +83,7 @@ void host_misuse(const char* what, Site site) {
 void divergent_barrier(Worker& worker, const char* what, Site first, Site second) {
   const std::string sentence = std::string("divergent barrier: threads of one block wait in ") +
                                what + " at " + place(first) + " and at " + place(second);
-  const char* strict = std::getenv("KB_CPU_STRICT");
-  if (strict && !std::strcmp(strict, "1")) fault(cudaErrorLaunchFailure, sentence);
+  if (settings().strict) fault(cudaErrorLaunchFailure, sentence);
   warn_once(second, sentence + ", in " + worker.where());
 }
 

@@ -2,6 +2,7 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction() is POSIX
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -115,7 +116,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (DeviceMemory::instance().owns(fault.address))
     report("device memory dereferenced on the host" + at_line(fault.pc) + ": " +
            (fault.write ? "write " : "read ") + DeviceMemory::instance().describe(fault.address));
-  ::signal(signal, SIG_DFL);  // the instruction runs again and ends the process in the usual way
+  if (info->si_code <= 0) _exit(128 + signal);  // raise(): nothing would run again
+  // The instruction runs again, and a fault that is blocked ends the process in the usual way. A
+  // sandbox may let nobody change handlers any more.
+  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, signal);
 }
 
 void install() {

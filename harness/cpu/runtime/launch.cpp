@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "diagnostics.hpp"
 #include "held_writes.hpp"
 #include "sanitizer.hpp"
+#include "settings.hpp"
 #include "stream.hpp"
 #include "worker.hpp"
 
@@ -46,13 +46,8 @@ Kernel* identify(const void* function) {
 }
 thread_local Site unchecked_failure{nullptr, 0};
 
-std::string_view setting(const char* name) {
-  const char* text = std::getenv(name);
-  return text ? text : "";
-}
-
 std::uint64_t thread_limit() {
-  static const int wanted = std::atoi(setting("KB_CPU_THREADS").data());
+  const int wanted = settings().threads;
   static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());  // reads a file
   if (lane_owns_fiber) return 1;  // CUDA threads are TSan's fibers of one OS thread
   return wanted > 0 ? wanted : cores;

@@ -9,6 +9,7 @@
 
 #include "diagnostics.hpp"
 #include "sanitizer.hpp"
+#include "settings.hpp"
 
 namespace kb::cpu {
 namespace {
@@ -58,10 +59,7 @@ bool isolates(std::uint64_t earlier) {
 }  // namespace
 
 const Schedule& schedule() {
-  static const Schedule value = [] {
-    const char* text = std::getenv("KB_CPU_SCHEDULE");
-    return read_schedule(text ? text : "");
-  }();
+  static const Schedule value = read_schedule(settings().schedule);
   return value;
 }
 

@@ -1,4 +1,5 @@
 // Each way in which a candidate can fail to compile becomes a record, a stub and exit code 0.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ TEST_F(CompileFailures, TheTerminalShowsAMessageOnceAndPathsBelowTheRoot) {
   const size_t message = result.output.find("error: ");
   EXPECT_NE(message, std::string::npos) << result.output;
   EXPECT_EQ(result.output.find("error: ", message + 1), std::string::npos) << result.output;
-  EXPECT_EQ(result.output.find("src/candidate.cu"), 0u) << result.output;
+  EXPECT_EQ(result.output.find("| src/candidate.cu"), 0u) << result.output;
   EXPECT_EQ(result.output.find(source), std::string::npos) << result.output;
   EXPECT_NE(record()["reason"].get<std::string>().find(source), std::string::npos);
 }
@@ -128,6 +129,73 @@ TEST_F(CompileFailures, OrdersToTheLinkerAreRefused) {
               "static const char more[] = \"other.o\";\n");
   expect_recorded_failure(ending, "compile_error");
   EXPECT_EQ(record()["reason"], "candidate has a section that gives orders to the linker");
+}
+
+// GNU ld prints the text of the first kind, where nobody makes it printable, and compiles the
+// second.
+TEST_F(CompileFailures, SectionsThatGnuLdActsUponAreOrders) {
+  for (const std::string section : {".gnu.warning.exp", ".gnu.warning", ".gnu.lto_x"}) {
+    const Ending ending =
+        compile(std::string(good_candidate) + "__attribute__((used, section(\"" + section +
+                "\")))\n"
+                "static const char text[] = \"100% tests passed\";\n");
+    expect_recorded_failure(ending, "compile_error");
+    EXPECT_EQ(record()["reason"], "candidate has a section that gives orders to the linker");
+  }
+}
+
+TEST_F(CompileFailures, TextInAnotherEncodingIsExplained) {
+  std::string wide = "\xff\xfe";
+  for (const char* c = good_candidate; *c != '\0'; ++c) wide += {*c, '\0'};
+  expect_recorded_failure(compile(wide), "compile_error");
+  EXPECT_EQ(record()["reason"], "the source is UTF-16 text: save it as UTF-8");
+  compile("\xef\xbb\xbf" + std::string(good_candidate));
+  EXPECT_EQ(record()["status"], "ok");
+}
+
+// A marker can name any file, and call what follows a system header.
+TEST_F(CompileFailures, LineDirectivesAreRefusedBeforeACompilerReadsThem) {
+  for (const std::string directive : {"#line 3 \"other.cu\"", "# 1 \"/usr/include/math.h\" 1 3"}) {
+    expect_recorded_failure(compile(good_candidate + directive + "\n"), "policy_violation");
+    EXPECT_NE(record()["reason"].get<std::string>().find("remove it"), std::string::npos);
+  }
+  EXPECT_EQ(record()["spent_seconds"], 0);
+}
+
+// A compiler that compiles nothing says nothing about a candidate.
+TEST_F(CompileFailures, WhereNothingCompilesNothingIsRecorded) {
+  write("src/candidate.cu", good_candidate);
+  for (const std::string compiler :
+       {"exit 1\n", "echo 'error: no space'; exit 1\n", "kill -SEGV $$\n"}) {
+    Words command = gxx_command();
+    command[0] = write_script("broken", compiler, /*broken=*/true);
+    const Ending ending = run(kb_cc(command));
+    EXPECT_EQ(ending.exit_code, 2);
+    EXPECT_NE(ending.output.find("nothing can be compiled here"), std::string::npos)
+        << ending.output;
+    EXPECT_FALSE(exists("obj/candidate.o.build.json"));
+  }
+  const Ending link = run(kb_cc(
+      gxx_command(), {"--link", write_script("ld", "exit 1\n", /*broken=*/true) + ";-shared"}));
+  EXPECT_EQ(link.exit_code, 2) << link.output;
+}
+
+// The caller's limit of file sizes is not the candidate's.
+TEST_F(CompileFailures, ALimitOfTheShellIsNoResult) {
+  write("src/candidate.cu", std::string(good_candidate) + "char large[1 << 20] = {1};\n");
+  std::string line = "ulimit -f 512; exec";
+  for (const std::string& word : kb_cc(gxx_command())) line += " '" + word + "'";
+  const Ending ending = run({"bash", "-c", line});
+  EXPECT_EQ(ending.exit_code, 2) << ending.output;
+  EXPECT_NE(ending.output.find("ulimit -f"), std::string::npos) << ending.output;
+}
+
+TEST_F(CompileFailures, APipeInThePlaceOfTheSourceIsNotWaitedFor) {
+  write("src/candidate.cu", "");
+  std::filesystem::remove(path("src/candidate.cu"));
+  ASSERT_EQ(mkfifo(path("src/candidate.cu").c_str(), 0600), 0);
+  expect_recorded_failure(run(kb_cc(gxx_command())), "compile_error");
+  EXPECT_NE(record()["reason"].get<std::string>().find("pipe"), std::string::npos);
 }
 
 TEST_F(CompileFailures, NoEntryPoint) {

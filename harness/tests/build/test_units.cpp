@@ -1,6 +1,7 @@
 // The parts of kb_cc that need no compiler: hashing, text, command lines, limits, names.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "build/ptxas.h"
 #include "build/settings.h"
 #include "build/source_check.h"
+#include "build/source_text.h"
 #include "build/symbol_rules.h"
 
 namespace kb {
@@ -85,6 +87,23 @@ TEST_F(Supervision, OnlyCompilersAreKilledBeforeOthersAndShortOfProcessorTime) {
   EXPECT_EQ(said(limits, /*compiles=*/true), "1000\n100\n");
 }
 
+// ThreadSanitizer does not start where address space has a limit, however large.
+TEST_F(Supervision, WhatHasNoLimitKeepsTheCallers) {
+  Launch launch;
+  launch.words = {"sh", "-c", "ulimit -v; ulimit -f"};
+  launch.temporary_directory = folder_.path();
+  launch.timeout_s = 20;
+  std::string text;
+  run_supervised(launch, signals_, [&](std::string_view bytes) { text += bytes; });
+  const auto own = [](auto resource, rlim_t unit) {
+    rlimit limit;
+    getrlimit(resource, &limit);
+    return limit.rlim_cur == RLIM_INFINITY ? "unlimited\n"
+                                           : std::to_string(limit.rlim_cur / unit) + "\n";
+  };
+  EXPECT_EQ(text, own(RLIMIT_AS, 1024) + own(RLIMIT_FSIZE, 512));
+}
+
 TEST_F(Supervision, TheCallerKeepsItsTemporaryFolder) {
   const auto own = [] {
     const char* folder = std::getenv("TMPDIR");
@@ -93,6 +112,61 @@ TEST_F(Supervision, TheCallerKeepsItsTemporaryFolder) {
   const std::string before = own();
   EXPECT_EQ(said("echo $TMPDIR"), folder_.path().string() + "\n");
   EXPECT_EQ(own(), before);
+}
+
+TEST(Files, WhatIsNoFileIsNotWaitedFor) {
+  const TemporaryDirectory folder;
+  const std::filesystem::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::filesystem::path& path : {pipe, std::filesystem::path("/dev/zero")}) {
+    EXPECT_THROW(read_text(path), std::runtime_error) << path;
+    EXPECT_FALSE(sha256_file(path)) << path;
+  }
+}
+
+TEST(SourceText, OtherEncodingsAreKnownWithAndWithoutTheirMark) {
+  using namespace std::string_view_literals;
+  const auto widened = [](std::string_view text, size_t bytes, size_t place) {
+    std::string wide;
+    for (const char c : text) {
+      std::string unit(bytes, '\0');
+      unit[place] = c;
+      wide += unit;
+    }
+    return wide;
+  };
+  const std::string_view kernel = "#include \"task.h\"\n__global__ void k(float* x) {}\n";
+  EXPECT_EQ(foreign_encoding(kernel), "");
+  EXPECT_EQ(foreign_encoding("\xef\xbb\xbf" + std::string(kernel)), "");  // UTF-8 with a mark
+  EXPECT_EQ(foreign_encoding(""), "");
+  EXPECT_EQ(foreign_encoding("\xff\xfe"), "UTF-16");
+  EXPECT_EQ(foreign_encoding("\xff\xfe\0\0"sv), "UTF-32");
+  for (const size_t place : {0u, 1u}) {
+    EXPECT_EQ(foreign_encoding(widened(kernel, 2, place)), "UTF-16") << place;
+    EXPECT_EQ(foreign_encoding(widened(kernel, 4, 3 * place)), "UTF-32") << place;
+  }
+}
+
+TEST(SourceText, LineDirectivesAreFoundHoweverTheyAreWritten) {
+  for (const char* source :
+       {"# 1 \"x\" 1 3\n", "int a;\n#line 7\n", "  /* a */ # /* b\n c */ 3\n", "%: 1 \"x\"\n",
+        "#\\\n1 \"x\"\n", "#li\\  \nne 4\n", "#\n# 1 \"x\"\n", "#if 0\nit's\n#endif\n#line 2\n",
+        "#if __has_include(</*>)\n#endif\n#line 2\n//*/\n", "#include <a'b>\n#line 3\n",
+        "auto s = R\"x()\"; // )x\\\n\"\n)x\";\n# 1 \"x\"\n", "int i = 1'000;\n# 1 \"x\"\n",
+        "auto c = '\"';\n#line 9\n", "auto s = u8R\"(\n)\";\n# 9\n"}) {
+    EXPECT_TRUE(line_directive(source)) << source;
+  }
+  EXPECT_EQ(line_directive("a\n/* b\n */\\\n\n#line 3\n"), 5);
+}
+
+TEST(SourceText, WhatOnlyLooksLikeALineDirectiveIsNone) {
+  for (const char* source :
+       {"#include \"task.h\"\n", "/*\n# 1. Tiling\n#line 3\n*/\n", "// \\\n# 1 \"x\"\n",
+        "auto s = R\"(\n# 1 \"x\"\n)\";\n", "auto s = \"\\\n# 1\";\n", "#define F(x) #x\n",
+        "#define G(a, b) a ## 1\n", "#pragma unroll 4\n", "#define line 3\n", "#linear\n",
+        "int i = 3; # 1\n", "auto s = R\"a(\n#line 1\n)b\"\n#line 2\n)a\";\n"}) {
+    EXPECT_FALSE(line_directive(source)) << source;
+  }
 }
 
 TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
@@ -110,6 +184,27 @@ TEST(Diagnostics, PrintableKeepsTextAndEscapesTheRest) {
             "\\xc2\\x9b2J");  // C1 control
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable("dos\r"), "dos");
+}
+
+// They would hide text, turn it, or begin a line where none is seen to begin.
+TEST(Diagnostics, PrintableEscapesWhatIsNotSeen) {
+  EXPECT_EQ(printable("a\u202eb\u2066"), "a\\u{202e}b\\u{2066}");
+  EXPECT_EQ(printable("\u2028\u2029\u200b\ufeff\u00ad"),
+            "\\u{2028}\\u{2029}\\u{200b}\\u{feff}\\u{00ad}");
+  EXPECT_EQ(printable("\U000e0041"), "\\u{e0041}");
+  EXPECT_EQ(printable("\u00e4\u4e2d\U0001f600"), "\u00e4\u4e2d\U0001f600");
+  EXPECT_EQ(printable("<CT\u200bestLabel>"), "<CT\\u{200b}estLabel>");
+}
+
+TEST(Diagnostics, WordsOfACandidateStandInQuotesOnOneLine) {
+  EXPECT_EQ(in_quotes(""), "\"\"");
+  EXPECT_EQ(in_quotes("a\n\"b\""), "\"a\\x0a\\\"b\\\"\"");
+}
+
+TEST(Diagnostics, LinesOfACandidateAreMarked) {
+  EXPECT_EQ(marked_lines(""), "");
+  EXPECT_EQ(marked_lines("k.cu:1: error\n100% tests passed\r\n\nlast\u2028x"),
+            "| k.cu:1: error\n| 100% tests passed\n| \n| last\\u{2028}x\n");
 }
 
 TEST(Diagnostics, PrintableEscapesTheTagsOfCTest) {

@@ -99,8 +99,10 @@ std::string Workspace::read(const std::string& name) const {
   return content.str();
 }
 
-std::string Workspace::write_script(const std::string& name, const std::string& body) const {
-  const std::string file = write(name, "#!/bin/sh\n" + body);
+std::string Workspace::write_script(const std::string& name, const std::string& body,
+                                    bool broken) const {
+  const std::string works = broken ? "" : "case \"$*\" in */nothing.*) exit 0 ;; esac\n";
+  const std::string file = write(name, "#!/bin/sh\n" + works + body);
   fs::permissions(file, fs::perms::owner_all);
   return file;
 }

@@ -43,8 +43,10 @@ class Workspace : public testing::Test {
   std::string read(const std::string& name) const;
   bool exists(const std::string& name) const { return std::filesystem::exists(root_ / name); }
 
-  /// An executable shell script, to stand in for a compiler.
-  std::string write_script(const std::string& name, const std::string& body) const;
+  /// An executable shell script, to stand in for a compiler. It compiles and links the empty source
+  /// by which kb_cc finds out whether anything works here, unless it is broken.
+  std::string write_script(const std::string& name, const std::string& body,
+                           bool broken = false) const;
 
   Ending run(const Words& words, const Environment& environment = {}) const;
 

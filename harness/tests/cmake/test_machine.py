@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import stat
 import subprocess
@@ -120,6 +121,50 @@ def test_contradicting_options(tree: Tree, options: list[str], message: str) -> 
     forget = ("-UKB_C*", "-UKB_L*")  # what an earlier case left in the cache
     done = tree.configure(*forget, *options, build="options")
     stopped(done, message)
+
+
+@pytest.mark.parametrize("generator", ["Ninja Multi-Config", "Unix Makefiles"])
+def test_another_generator_is_refused(tree: Tree, generator: str) -> None:
+    stopped(tree.configure("-G", generator, build=generator.replace(" ", "")), "must be Ninja")
+
+
+def test_kernels_are_not_joined(tree: Tree) -> None:
+    stopped(tree.configure("-DCMAKE_UNITY_BUILD=ON", build="unity"), "CMAKE_UNITY_BUILD=OFF")
+
+
+@pytest.mark.parametrize("name", ["a[b]", "a;b"])
+def test_a_path_that_cmake_cannot_hold_is_told(tmp_path: pathlib.Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    stopped(Tree(tmp_path / name).configure(), "holds one of", "move the checkout")
+
+
+def test_a_path_may_hold_spaces_and_quotation_marks(tmp_path: pathlib.Path) -> None:
+    root = tmp_path / "o'brien's folder"
+    root.mkdir()
+    tree = Tree(root)
+    done = tree.configure("-DKB_TASKS=level1/019_relu/")  # as shells complete a name
+    assert done.returncode == 0, done.stderr
+    commands = tree.run(["ninja", "-C", "build/cpu", "-t", "commands"]).stdout.splitlines()
+    compiling = [command for command in commands if "candidate.cu.o -c " in command]
+    words = shlex.split(compiling[0])
+    assert words[words.index(f"{root}/harness/contract/entry.h") - 1] == "-include"
+
+
+def test_the_isolation_can_be_told_to_a_file_and_from_any_path(
+    build: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = build / "isolation.txt"
+    with file.open("w") as out:
+        subprocess.run([BUILD_DIR / "bin/kb_runner", "--isolation"], stdout=out, check=True)
+    told = file.read_text().strip()
+    assert told
+    odd = tmp_path_factory.mktemp("odd") / "o'brien's $HOME"
+    shutil.copytree(build, odd, symlinks=True)
+    (odd / "env.json").unlink()
+    command = [BUILD_DIR / "bin/kb_env", "--manifest", odd / "manifest.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((odd / "env.json").read_text())["isolation"] == told
 
 
 def test_a_remembered_option_is_shown(tree: Tree) -> None:

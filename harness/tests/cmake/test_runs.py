@@ -1,6 +1,7 @@
 """Which files of candidates/ become candidates, and how mistakes stop the configure step."""
 
 import json
+import os
 import re
 import shutil
 
@@ -159,6 +160,30 @@ def test_links_are_refused(tree: Tree, linked: str) -> None:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(target)
     refused(tree, f"candidates/{linked} is a symbolic link.", "put a copy in its place")
+
+
+@pytest.mark.parametrize("name", [RELU, "run.json", "s1/" + RELU, "notes"])
+def test_a_pipe_stops_its_run_and_nobody_waits_for_it(tree: Tree, name: str) -> None:
+    pipe = tree.add("m/" + name)
+    pipe.unlink()
+    os.mkfifo(pipe)
+    refused(tree, f"candidates/m/{name} is a pipe or a device", "put a file in its place")
+
+
+def test_a_run_json_may_begin_with_the_mark_of_utf8(tree: Tree) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/run.json", '\ufeff{"headers": ["kb"]}')
+    done = tree.configure()
+    assert "Warning" not in done.stderr, done.stderr
+    manifest = json.loads((tree.root / "build/cpu/manifest.json").read_text())
+    assert manifest["runs"]["m"]["headers"] == ["kb"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_run_json_in_utf16_is_explained(tree: Tree, encoding: str) -> None:
+    tree.add("m/" + RELU)
+    tree.add("m/run.json").write_bytes('{"model": "m"}'.encode(encoding))
+    refused(tree, "candidates/m/run.json is UTF-16 text", "save it as UTF-8")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[1]", '"model"', "{'model': 1}"])

@@ -84,6 +84,17 @@ void act(const std::string& how, Page& page, uint32_t number) {
     std::memset(&page.answer, 'A', sizeof page.answer);
     page.answer.status = Status::cuda_error;
   }
+  constexpr char forged[] = "wrong\n100% tests passed\u202e\"";
+  if (how == "was_never_loaded") page.answer.status = Status::load_failed;
+  if (how == "forges_lines") {
+    std::memcpy(page.answer.message, forged, sizeof forged);
+    std::memcpy(page.answer.kernel, forged, sizeof forged);
+    page.answer.status = Status::cuda_error;
+  }
+  if (how == "prints_lines") {
+    [[maybe_unused]] const ssize_t n = write(1, forged + 6, sizeof forged - 7);
+    _exit(1);
+  }
   if (how == "wild_request") {
     std::memset(&page.request, 0xFF, sizeof page.request);
     page.answer.status = Status::ok;

@@ -98,6 +98,45 @@ TEST_F(LyingRunner, ExitCodeOfSuccessIsARuntimeError) {
 
 TEST_F(LyingRunner, SilenceIsATimeout) { EXPECT_EQ(verdict_on("never_answers"), Verdict::timeout); }
 
+// It adds up over calls and runners, and what the reference takes counts ten times for it.
+TEST_F(LyingRunner, AllCallsTogetherHaveABudget) {
+  RunnerOptions slow = options("forged_times");  // 100 ms a call
+  slow.call_timeout = 100s;
+  slow.budget = std::make_shared<CallBudget>(0.25);
+  const auto call_twice = [&] {
+    RunnerSession session(slow, *memory_);
+    Workload work(task_, task_.smoke, 1, *memory_);
+    work.bind(session);
+    for (int i = 0; i < 2; ++i) session.run(0, 1);
+  };
+  slow.budget->add_reference(20);
+  call_twice();
+  EXPECT_GE(slow.budget->spent_s(), 0.2);
+  EXPECT_LT(slow.budget->spent_s() + slow.budget->left_s(), 200.26);
+  slow.budget->add_reference(-20);
+  try {
+    call_twice();
+    FAIL() << "four calls of 0.1 s within 0.25 s";
+  } catch (const Decided& decided) {
+    EXPECT_EQ(decided.verdict, Verdict::timeout);
+    EXPECT_NE(std::string(decided.what()).find("together"), std::string::npos) << decided.what();
+  }
+  EXPECT_LE(slow.budget->left_s(), 0);
+}
+
+TEST_F(LyingRunner, OnlyTheAnswerToLoadSaysThatTheModuleCannotBeLoaded) {
+  EXPECT_EQ(verdict_on("was_never_loaded"), Verdict::runtime_error);
+  EXPECT_EQ(evidence_.find("cannot be loaded"), std::string::npos) << evidence_;
+}
+
+TEST_F(LyingRunner, WordsOfARunnerStandOnOneLineInQuotes) {
+  for (const std::string how : {"forges_lines", "prints_lines"}) {
+    EXPECT_EQ(verdict_on(how), Verdict::runtime_error);
+    EXPECT_EQ(evidence_.find('\n'), std::string::npos) << evidence_;
+    EXPECT_NE(evidence_.find("tests passed\\u{202e}\\\"\""), std::string::npos) << evidence_;
+  }
+}
+
 // Before a candidate is loaded nothing is its fault.
 TEST_F(LyingRunner, FailureBeforeLoadingIsNoVerdict) {
   EXPECT_THROW(verdict_on("exits_at_once"), std::runtime_error);

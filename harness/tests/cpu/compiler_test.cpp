@@ -1,7 +1,9 @@
 // The compiler launcher: what it refuses and where, the files it writes, and what the syntax check
 // with clang rejects.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -62,6 +64,29 @@ TEST_F(Compiler, WritesObjectAndDependencies) {
   const std::string dependencies((std::istreambuf_iterator<char>(file)), {});
   EXPECT_EQ(dependencies.rfind("k.o:", 0), 0u);
   EXPECT_NE(dependencies.find("part.h"), std::string::npos);
+}
+
+// What they name may be a pipe, whose opening waits, or a device that has no end.
+TEST_F(Compiler, OpensNothingButFilesForLineMarkers) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& name : {pipe, std::string("/dev/zero"), std::string("/dev/urandom")}) {
+    const Outcome outcome =
+        compile("# 1000000000 \"" + name + "\"\nint a;\n# 1 \"" + folder_ +
+                "/none.h\" 1\nint b;\n# 99999999999 \"" + name + "\" 2\nint c;\n");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  }
+}
+
+// Which may use what a kernel may not.
+TEST_F(Compiler, TheSourceIsNoSystemHeader) {
+  const std::string inside = "void f() { asm(\"nop\"); }\n";
+  expect_refused("# 2 \"" + folder_ + "/k.cu\" 3\n" + inside, "k.cu:2", "inline PTX");
+  expect_refused(
+      "#ifndef AGAIN\n#define AGAIN\n#include __FILE__\n#else\n"
+      "#pragma GCC system_header\n" +
+          inside + "#endif\n",
+      "k.cu:6", "inline PTX");
 }
 
 TEST_F(Compiler, ErrorsNameTheSourceLine) {
@@ -154,8 +179,8 @@ TEST_F(Compiler, RefusesByNameAndLine) {
       "__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(*x));\n}\n",
       "k.cu:2", "inline PTX");
   expect_refused("\n#include <cutlass/cutlass.h>\n", "k.cu:2", "CUTLASS");
-  expect_refused("#include <cublas_v2.h>\n", "k.cu:1", "cuBLAS");
-  expect_refused("#include <cuda/barrier>\n", "k.cu:1", "libcu++");
+  expect_refused("#include <cute/tensor.hpp>\n", "k.cu:1", "CuTe");
+  expect_refused("\n#include <thrust/no_such_header.h>\n", "k.cu:2", "Thrust");
   expect_refused(
       "__global__ void k(float* x, cudaTextureObject_t t) {\n  *x = tex2D<float>(t, 0, 0);\n}\n",
       "k.cu:1", "textures");
@@ -168,6 +193,63 @@ TEST_F(Compiler, RefusesByNameAndLine) {
       "#include <cub/cub.cuh>\nsize_t f(int* x) {\n  size_t bytes = 0;\n"
       "  cub::DeviceReduce::Sum(nullptr, bytes, x, x, 1);\n  return bytes;\n}\n",
       "k.cu:4", "device-wide CUB");
+}
+
+// Generators include by habit. Only what is used of a library decides.
+TEST_F(Compiler, AcceptsHeadersOfLibrariesThatNothingUses) {
+  std::string source;
+  for (const char* header :
+       {"cublas_v2.h", "cublasLt.h", "cudnn.h", "curand.h", "curand_kernel.h", "cufft.h",
+        "cusparse.h", "cusolverDn.h", "thrust/device_vector.h", "thrust/iterator/zip_iterator.h",
+        "cuda/std/cmath", "cuda/barrier", "cuComplex.h", "cuda_fp8.h", "nvrtc.h",
+        "nvtx3/nvToolsExt.h", "cub/device/device_reduce.cuh"})
+    source += std::string("#include <") + header + ">\n";
+  source += "__global__ void k(int* x) { *x = 1; }\n";
+  const Outcome outcome = compile(source + "void f(int* x) { k<<<1, 1>>>(x); }\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(outcome.output, "");
+}
+
+TEST_F(Compiler, RefusesWhatIsUsedOfALibraryByName) {
+  for (const auto& [header, use, what] :
+       {std::array{"cublas_v2.h", "cublasHandle_t handle;\n", "cuBLAS (cublasHandle_t)"},
+        std::array{"cublas_v2.h", "int x = CUBLAS_OP_N;\n", "cuBLAS (CUBLAS_OP_N)"},
+        std::array{"curand_kernel.h", "__global__ void k(curandState* s) {}\n",
+                   "cuRAND (curandState)"},
+        std::array{"thrust/device_vector.h", "thrust::device_vector<int> v;\n", "Thrust (thrust)"},
+        std::array{"thrust/device_vector.h", "using namespace thrust;\n", "Thrust (thrust)"},
+        std::array{"cuda/std/cmath", "float f(float x) { return cuda::std::exp(x); }\n",
+                   "libcu++ (cuda"},
+        std::array{"cuda_fp8.h", "__nv_fp8_e4m3 x;\n", "8-bit floating point (__nv_fp8_e4m3)"},
+        std::array{"cuComplex.h", "cuFloatComplex z;\n", "cuComplex (cuFloatComplex)"},
+        std::array{"nvtx3/nvToolsExt.h", "void f() { nvtxDomainCreateA(0); }\n",
+                   "this part of NVTX"}})
+    expect_refused(std::string("#include <") + header + ">\n" + use, "k.cu:2", what);
+}
+
+TEST_F(Compiler, AcceptsMarksForProfilers) {
+  EXPECT_EQ(compile("#include <nvtx3/nvToolsExt.h>\nint f() { nvtxRangePushA(\"a\"); return "
+                    "nvtxRangePop(); }\n")
+                .exit_code,
+            0);
+}
+
+// As a formatter leaves them that does not know CUDA; nvcc accepts it.
+TEST_F(Compiler, AcceptsLaunchesWithBrokenBrackets) {
+  const std::string kernel =
+      "template <class T> __global__ void k(T* x) { *x = 1; }\n"
+      "template <class T> struct Box { enum { value = 1 }; };\n";
+  for (const char* launch :
+       {"k<< <1, 2>> >(x)", "k<int><< <1, 2> >>(x)", "k << < dim3(1), 2, 0, 0 > > >(x)",
+        "k<< <1, Box<Box<int> >::value>> >(x)", "k<<<1, (1 << 2) >> 1>>>(x)",
+        "k<<\n<1, 2>>\n>(x)"}) {
+    const Outcome outcome = compile(kernel + "void f(int* x) {\n  " + launch + ";\n}\n");
+    EXPECT_EQ(outcome.exit_code, 0) << launch << outcome.output;
+  }
+  const std::string shift =
+      "struct S { template <class T> S& operator<< (T) { return *this; } };\n"
+      "void f(S& s) { s.operator<< <int>(1); s << 1 << 2; }\n";
+  EXPECT_EQ(compile(shift).exit_code, 0);
 }
 
 TEST_F(Compiler, RefusesWhatHostAndDeviceDeclareDifferently) {

@@ -14,12 +14,19 @@
 namespace kb::protocol {
 namespace {
 
+constexpr uint32_t throws_a_number = 1000, throws_words = 1001, calls_foreign_code = 1002;
+
 class Fake final : public Executor {
  public:
   void bind(const Request&) override {}
   void prepare() override {}
   OwnTimes run(uint32_t first_slot, uint32_t slots) override {
     if (slots == 0) throw Failure(Status::cuda_error, "nothing to run");
+    if (slots == throws_a_number) throw 7;
+    if (slots == throws_words) throw std::runtime_error("own words");
+    if (slots == calls_foreign_code) {
+      call_foreign([] { throw Failure(Status::load_failed, "own words"); });
+    }
     return {.event = static_cast<float>(first_slot), .off_stream = static_cast<float>(slots)};
   }
   void capture(uint32_t, uint32_t) override { throw Failure(Status::cannot_capture, "no graphs"); }
@@ -75,6 +82,22 @@ TEST_F(Serve, NamesTheLastKernelWhenACallFailsAndOnlyThen) {
   EXPECT_EQ(failed.status, Status::cuda_error);
   EXPECT_STREQ(failed.message, "nothing to run");
   EXPECT_STREQ(failed.kernel, "k()");
+}
+
+TEST_F(Serve, WhateverIsThrownBecomesAnAnswer) {
+  const Answer& failed = ask(Op::run, 0, throws_a_number);
+  EXPECT_EQ(failed.status, Status::exception);
+  EXPECT_STREQ(failed.message, "");
+  EXPECT_STREQ(failed.kernel, "k()");
+  EXPECT_EQ(ask(Op::run, 0, throws_words).status, Status::exception);
+  EXPECT_STREQ(failed.message, "own words");
+}
+
+// Types are told apart by their names, and a candidate may use any.
+TEST_F(Serve, AFailureThatForeignCodeThrowsIsAnException) {
+  const Answer& failed = ask(Op::run, 0, calls_foreign_code);
+  EXPECT_EQ(failed.status, Status::exception);
+  EXPECT_STREQ(failed.message, "own words");
 }
 
 TEST_F(Serve, NothingOfAFailureIsLeftInTheNextAnswer) {

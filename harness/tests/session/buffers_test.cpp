@@ -3,6 +3,8 @@
 #include "session/buffers.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace kb {
 namespace {
@@ -25,6 +27,55 @@ TEST_P(Poison, FillsOneCopyAndNothingElse) {
   EXPECT_TRUE(tensor->slot(0).eq(1).all().item<bool>());
   EXPECT_TRUE(tensor->slot(2).eq(1).all().item<bool>());
   EXPECT_EQ(tensor->damaged_guard_bytes().item<int64_t>(), 0);
+}
+
+// Not even a runner that looks at all of the memory that it inherits.
+TEST(Memory, OfALaterRunnerHoldsNothingOfEarlierTensors) {
+  const auto memory = make_shared_memory();
+  if (memory->device().is_cuda()) GTEST_SKIP() << "tensors share no memory there";
+  const auto file = [&] {
+    struct stat status {};
+    EXPECT_EQ(fstat(memory->descriptor(), &status), 0);
+    return status;
+  };
+  const auto before = memory->allocate(output<float>("y", {1000}), 1);
+  before->slot(0).fill_(42);
+  const struct stat old = file();
+  memory->renew();
+  EXPECT_NE(file().st_ino, old.st_ino);
+  EXPECT_EQ(file().st_size, 0);
+  const auto after = memory->allocate(output<float>("y", {1000}), 1);
+  after->slot(0).fill_(1);
+  EXPECT_TRUE(before->slot(0).eq(42).all().item<bool>());  // the judge keeps its own
+}
+
+// Where nobody else looks any more a kernel could leave a note for itself.
+TEST(Memory, ShowsWhatIsWrittenWhereATensorWas) {
+  const auto memory = make_shared_memory();
+  if (memory->device().is_cuda()) GTEST_SKIP() << "tensors share no memory there";
+  const auto keep = memory->allocate(output<float>("y", {1000}), 1);
+  memory->allocate(output<float>("z", {5000}), 2)->slot(1).fill_(42);
+  EXPECT_FALSE(memory->written_when_gone());
+  keep->slot(0).fill_(3);
+  struct stat status {};
+  ASSERT_EQ(fstat(memory->descriptor(), &status), 0);
+  char byte = 0;
+  ASSERT_EQ(pread(memory->descriptor(), &byte, 1, status.st_size - 1), 1);
+  EXPECT_FALSE(memory->written_when_gone()) << "it was only read";
+  byte = 1;
+  ASSERT_EQ(pwrite(memory->descriptor(), &byte, 1, status.st_size - 1), 1);
+  EXPECT_TRUE(memory->written_when_gone());
+}
+
+TEST(Memory, OfTheDeviceIsZeroedBeforeItIsGivenBack) {
+  const auto memory = make_shared_memory();
+  if (!memory->device().is_cuda()) GTEST_SKIP() << "for a GPU";
+  constexpr int64_t bytes = int64_t{64} << 20;
+  constexpr uint8_t note = 0x5a;
+  memory->allocate(output<float>("y", {bytes / 4}), 1)->slot(0).view(at::kByte).fill_(note);
+  memory->release_unused();
+  const at::Tensor next = at::empty({bytes}, at::TensorOptions(at::kByte).device(memory->device()));
+  EXPECT_FALSE(next.eq(note).any().item<bool>());
 }
 
 TEST(Damage, IsNamedByItsPlace) {

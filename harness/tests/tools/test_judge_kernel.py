@@ -42,6 +42,42 @@ def test_a_kernel_gets_the_code_of_its_verdict(
     assert re.search(rf"\b{code} {verdict}\b", usage), "the codes are documented"
 
 
+def test_the_name_of_a_task_may_end_with_a_slash(checkout: Checkout) -> None:
+    done = checkout.judge(PRESET, f"level1/{WRONG}/", "-", given="int x = ;\n")
+    assert (done.returncode, verdict_of(done)) == (11, "compile_error"), done.stderr
+
+
+NO_PROC = "mount -t tmpfs none /proc && exec"
+
+
+@pytest.mark.parametrize(
+    ("machine", "reason"),
+    [
+        (["bash", "-c", 'ulimit -f 100; exec "$@"', "sh"], "ulimit -f unlimited"),
+        (["unshare", "-rm", "bash", "-c", f'{NO_PROC} "$@"', "sh"], "/proc is not mounted"),
+        ([BUILD_DIR / "bin/kb_refuse_call", "clone3"], "no thread can be started"),
+        ([BUILD_DIR / "bin/kb_refuse_call", "getrandom"], "getrandom is refused"),
+    ],
+    ids=["file_size", "no_proc", "clone3", "getrandom"],
+)
+def test_what_the_machine_lacks_is_not_the_kernels_fault(
+    checkout: Checkout, machine: list[str], reason: str
+) -> None:
+    probe = subprocess.run([*machine, "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"this machine does not allow {machine[0]}")
+    arguments = ["--no-timing", PRESET, f"level1/{RIGHT}", EXAMPLES / f"{RIGHT}.cu"]
+    command = [*machine, checkout.root / "tools/judge", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert reason in done.stderr and done.stdout == ""
+    name = f"examples.level1.{RIGHT}"
+    entry = ["--manifest", checkout.build / "manifest.json", "--candidate", name]
+    program = [*machine, checkout.build / f"bin/level1.{RIGHT}.test", *entry]
+    assert subprocess.run(program, capture_output=True, check=False).returncode == 2
+    assert not list(checkout.build.glob("results/**/*.json"))
+
+
 @pytest.mark.parametrize(
     ("choice", "value", "error"),
     [

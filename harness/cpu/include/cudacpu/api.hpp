@@ -40,6 +40,7 @@ enum cudaLimit {
   cudaLimitStackSize,
   cudaLimitPrintfFifoSize,
   cudaLimitMallocHeapSize,
+  cudaLimitMaxL2FetchGranularity = 5,
   cudaLimitPersistingL2CacheSize = 6
 };
 enum cudaStreamCaptureMode {
@@ -119,6 +120,7 @@ struct cudaDeviceProp {
   X(CooperativeLaunch, 95, cooperativeLaunch)                         \
   X(MaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)         \
   X(MaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)      \
+  X(MaxPersistingL2CacheSize, 108, persistingL2CacheMaxSize)          \
   X(ReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock)     \
   X(MemoryPoolsSupported, 115, memoryPoolsSupported)                  \
   X(ClusterLaunch, 120, clusterLaunch)
@@ -293,6 +295,7 @@ inline cudaError_t cudaSetDevice(int device) {
 inline cudaError_t cudaSetDeviceFlags(unsigned) { return kb::cpu::result(); }
 inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   *value = limit == cudaLimitStackSize               ? 128 * 1024
+           : limit == cudaLimitMaxL2FetchGranularity ? 64
            : limit == cudaLimitPersistingL2CacheSize ? 0
                                                      : 8 << 20;
   return kb::cpu::result();

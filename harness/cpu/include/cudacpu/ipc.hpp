@@ -21,4 +21,8 @@ static_assert(sizeof(IpcHandle) <= 64);
 /// name stays: a candidate comes too late to give one.
 void name_tensor(const void* base, const char* name);
 
+/// Installs the handlers of faults, if that has not been done: once for the process. A thread that
+/// calls it gets a stack for them. Whoever forbids to change handlers calls it before.
+void watch_faults();
+
 }  // namespace kb::cpu
