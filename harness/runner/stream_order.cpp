@@ -39,14 +39,9 @@ std::string StreamOrder::end() {
   return "";
 }
 
-bool StreamOrder::watches(cudaStream_t stream) const {
-  const std::lock_guard lock(mutex_);
-  return on_ && stream != given_;
-}
-
 void StreamOrder::launched(const std::string& kernel, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
-  if (!on_ || stream == given_) return;
+  if (!watches(stream)) return;
   before_[stream].insert(work_.size());
   work_.push_back({kernel, is_default(stream)});
 }

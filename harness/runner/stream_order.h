@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -22,8 +23,8 @@ class StreamOrder {
   /// What is not joined, for the evidence: "starts kernel 'k' on ...", with the remedy. Or "".
   std::string end();
 
-  /// Whether work on this stream is to be told.
-  bool watches(cudaStream_t stream) const;
+  /// Whether work on this stream is to be told. Asked at each launch, so it takes no lock.
+  bool watches(cudaStream_t stream) const { return on_ && stream != given_; }
 
   // What the call does; does nothing between end() and begin().
   void launched(const std::string& kernel, cudaStream_t stream);
@@ -41,9 +42,9 @@ class StreamOrder {
   using Set = std::set<std::size_t>;  ///< indices into work_
   void add(Set& to, const Set& from) { to.insert(from.begin(), from.end()); }
 
-  mutable std::mutex mutex_;
-  bool on_ = false;
-  cudaStream_t given_ = nullptr;
+  std::mutex mutex_;
+  std::atomic<bool> on_{false};
+  std::atomic<cudaStream_t> given_{nullptr};
   std::vector<Work> work_;
   std::map<cudaStream_t, Set> before_;  ///< what comes before the stream's next work
   std::map<cudaEvent_t, Set> behind_;   ///< what an event was recorded behind

@@ -37,15 +37,18 @@ constexpr std::size_t most_isolated = 4;
 // In the place of a block's number.
 constexpr std::uint64_t whole_launch = ~std::uint64_t{0}, any_kernel = whole_launch - 1;
 
-Schedule read_schedule(std::string_view text) {
+Schedule read_schedule(const char* setting) {
   constexpr std::string_view drawn = "drawn:";
+  const std::string_view text = setting ? setting : "";
   if (text.empty() || text == "forward") return {};
   if (text == "reverse") return {Schedule::reverse};
   if (text.substr(0, drawn.size()) == drawn)
-    return {Schedule::drawn, std::strtoull(text.data() + drawn.size(), nullptr, 16)};
+    return {Schedule::drawn, std::strtoull(setting + drawn.size(), nullptr, 16)};
   report("warning: KB_CPU_SCHEDULE is forward, reverse or drawn:<seed in hex>; forward is taken");
   return {};
 }
+
+const Schedule chosen = read_schedule(settings().schedule.c_str());
 
 /// Whether blocks are isolated in a kernel's next launch, after so many. An isolated thread does
 /// not see what others overwrite too early, so one of two launches is without. Networks launch one
@@ -58,10 +61,7 @@ bool isolates(std::uint64_t earlier) {
 
 }  // namespace
 
-const Schedule& schedule() {
-  static const Schedule value = read_schedule(settings().schedule);
-  return value;
-}
+const Schedule& schedule() { return chosen; }
 
 ThreadOrder thread_order(std::uint64_t launch, std::uint64_t block, int threads) {
   ThreadOrder order;
