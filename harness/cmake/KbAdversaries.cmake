@@ -1,24 +1,25 @@
-# Candidates that try to cheat, controls that look like it and do not, and the kernels that prompts show: each file's
-# verdict is a test.
+# Candidates that try to cheat, controls that look like it and do not, kernels as people and generators write them, and
+# those that prompts show: each file's verdict is a test.
 
-# kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries, and kb.prompt.<name> of
-# reports/templates/prompt/kernels. Its first lines say what it tries and `// Task: levelN/NNN_slug`,
-# `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`. What several of them need, such
-# as a kernel that is right, stands in harness/tests/adversaries/shared.
+# kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries, kb.honest.<name> of
+# harness/tests/honest and kb.prompt.<name> of reports/templates/prompt/kernels. Its first lines say what it tries and
+# `// Task: levelN/NNN_slug`, `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`. What
+# several adversaries need, such as a kernel that is right, stands in harness/tests/adversaries/shared.
 function(kb_add_adversaries)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-    ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/*.cu
-    ${PROJECT_SOURCE_DIR}/harness/tests/adversaries/controls/*.cu)
-  foreach(file IN LISTS files)
-    kb_add_adversary(adversary ${file})
-  endforeach()
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-    ${PROJECT_SOURCE_DIR}/reports/templates/prompt/kernels/*.cu)
-  foreach(file IN LISTS files)
-    kb_add_adversary(prompt ${file})
-  endforeach()
+  kb_add_adversaries_of(adversary harness/tests/adversaries harness/tests/adversaries/controls)
+  kb_add_adversaries_of(honest harness/tests/honest)
+  kb_add_adversaries_of(prompt reports/templates/prompt/kernels)
   set(KB_CONTRACT fp32)  # what their expected verdicts are about
   kb_write_manifest(adversaries.json KB_HIDDEN_CANDIDATES)
+endfunction()
+
+function(kb_add_adversaries_of kind)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE globs)
+  list(TRANSFORM globs APPEND /*.cu)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${globs})
+  foreach(file IN LISTS files)
+    kb_add_adversary(${kind} ${file})
+  endforeach()
 endfunction()
 
 function(kb_add_adversary kind file)

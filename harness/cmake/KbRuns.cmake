@@ -191,7 +191,7 @@ function(kb_check_run_name out place name)
     set(${out} "${place}: '${name}' is no name for a run or sample: rename it to at most 64 letters, digits, _ and -, \
 the first a letter or digit." PARENT_SCOPE)
   elseif(name MATCHES
-      "^(seed|adversar(y|ies)|containment|validity|kb|harness|selftest|build|correct|bench|level[0-9]*)$")
+      "^(seed|adversar(y|ies)|honest|containment|validity|kb|harness|selftest|build|correct|bench|level[0-9]*)$")
     set(${out} "${place}: '${name}' is taken (seed is the run of the shipped candidates, the others are labels of \
 tests): rename the run or sample." PARENT_SCOPE)
   endif()

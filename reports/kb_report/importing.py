@@ -23,8 +23,8 @@ NO_LAUNCH = "belongs to a task whose launch is not understood"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _TAKEN = re.compile(
-    r"seed|adversar(y|ies)|containment|validity|kb|harness|selftest|build|correct|bench|examples"
-    r"|level[0-9]*"
+    r"seed|adversar(y|ies)|honest|containment|validity|kb|harness|selftest|build|correct|bench"
+    r"|examples|level[0-9]*"
 )
 
 
