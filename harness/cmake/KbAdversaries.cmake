@@ -3,8 +3,8 @@
 
 # kb_add_adversaries(): one test kb.adversary.<name> per .cu file of harness/tests/adversaries, kb.honest.<name> of
 # harness/tests/honest and kb.prompt.<name> of reports/templates/prompt/kernels. Its first lines say what it tries and
-# `// Task: levelN/NNN_slug`, `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`. What
-# several adversaries need, such as a kernel that is right, stands in harness/tests/adversaries/shared.
+# `// Task: levelN/NNN_slug`, `// Expected: <verdict>` and, where it cannot be tried everywhere, `// Backends: cuda`.
+# What several adversaries need, such as a kernel that is right, stands in harness/tests/adversaries/shared.
 function(kb_add_adversaries)
   kb_add_adversaries_of(adversary harness/tests/adversaries harness/tests/adversaries/controls)
   kb_add_adversaries_of(honest harness/tests/honest)

@@ -22,7 +22,8 @@ class Tree:
         for name in ("CMakeLists.txt", "CMakePresets.json"):
             shutil.copy(SOURCE_DIR / name, root / name)
         for name in ("harness", "tools", *TASKS):
-            ignored = shutil.ignore_patterns("__pycache__", "adversaries")  # of other tasks
+            # Of other tasks.
+            ignored = shutil.ignore_patterns("__pycache__", "adversaries", "honest")
             shutil.copytree(SOURCE_DIR / name, root / name, ignore=ignored)
         for level in (1, 2, 3, 4):
             (root / f"level{level}").mkdir(exist_ok=True)
