@@ -35,7 +35,8 @@ struct Comparison {
 /// How far an output may be from what is expected, in units that carry over to other inputs.
 struct Tolerance {
   double relative = 0;   ///< of the 2-norm of the whole output
-  double per_rms = 0;    ///< of each element, in units of the output's root mean square
+  double per_rms = 0;    ///< of each element, in units of a root mean square: of the whole output
+                         ///< (compare_output), or of the element's row (surely_right)
   double per_value = 0;  ///< of each element, added in units of the expected element
 };
 

@@ -15,7 +15,8 @@ constexpr int threads = 256;
 
 constexpr char doing[] = "check an output";
 
-__device__ void add_element(Deviation& d, float got, float expected, float per_value) {
+__device__ void add_element(Deviation& d, float got, float expected, float per_value,
+                            float row_limit) {
   if (!isfinite(got) || !isfinite(expected)) {
     ++d.not_finite;
     return;
@@ -23,7 +24,8 @@ __device__ void add_element(Deviation& d, float got, float expected, float per_v
   const double off = static_cast<double>(got) - static_cast<double>(expected);
   d.error_squared += off * off;
   d.expected_squared += static_cast<double>(expected) * expected;
-  d.max_excess = fmaxf(d.max_excess, fabsf(static_cast<float>(off)) - per_value * fabsf(expected));
+  d.max_excess =
+      fmaxf(d.max_excess, fabsf(static_cast<float>(off)) - per_value * fabsf(expected) - row_limit);
 }
 
 // Elements that one thread loads at a time.
@@ -39,7 +41,7 @@ __device__ bool is_aligned(const T* elements) {
 
 template <class T>
 __global__ void accumulate(const T* got, const T* expected, int64_t count, float per_value,
-                           Deviation* result) {
+                           const float* row_limits, int64_t columns, Deviation* result) {
   Deviation d{};
   const int64_t stride = int64_t{gridDim.x} * threads;
   const int64_t first = int64_t{blockIdx.x} * threads + threadIdx.x;
@@ -48,11 +50,13 @@ __global__ void accumulate(const T* got, const T* expected, int64_t count, float
     const Four<T> c = reinterpret_cast<const Four<T>*>(got)[i];
     const Four<T> y = reinterpret_cast<const Four<T>*>(expected)[i];
     for (int j = 0; j < 4; ++j) {
-      add_element(d, static_cast<float>(c.at[j]), static_cast<float>(y.at[j]), per_value);
+      add_element(d, static_cast<float>(c.at[j]), static_cast<float>(y.at[j]), per_value,
+                  row_limits[(4 * i + j) / columns]);
     }
   }
   for (int64_t i = vectors * 4 + first; i < count; i += stride) {
-    add_element(d, static_cast<float>(got[i]), static_cast<float>(expected[i]), per_value);
+    add_element(d, static_cast<float>(got[i]), static_cast<float>(expected[i]), per_value,
+                row_limits[i / columns]);
   }
   for (int offset = 16; offset > 0; offset /= 2) {
     d.error_squared += __shfl_down_sync(~0u, d.error_squared, offset);
@@ -78,11 +82,12 @@ Deviation* allocate() {
 
 template <class T>
 Deviation measure_deviation(const T* got, const T* expected, int64_t count, float per_value,
-                            cudaStream_t stream) {
+                            const float* row_limits, int64_t columns, cudaStream_t stream) {
   constexpr int blocks = 1024;
   static Deviation* const device = allocate();  // for the life of the process
   check(cudaMemsetAsync(device, 0, sizeof(Deviation), stream), doing);
-  accumulate<<<blocks, threads, 0, stream>>>(got, expected, count, per_value, device);
+  accumulate<<<blocks, threads, 0, stream>>>(got, expected, count, per_value, row_limits, columns,
+                                             device);
   check(cudaGetLastError(), doing);
   Deviation result{};
   check(cudaMemcpyAsync(&result, device, sizeof result, cudaMemcpyDeviceToHost, stream), doing);
@@ -90,9 +95,11 @@ Deviation measure_deviation(const T* got, const T* expected, int64_t count, floa
   return result;
 }
 
-template Deviation measure_deviation(const float*, const float*, int64_t, float, cudaStream_t);
-template Deviation measure_deviation(const __half*, const __half*, int64_t, float, cudaStream_t);
+template Deviation measure_deviation(const float*, const float*, int64_t, float, const float*,
+                                     int64_t, cudaStream_t);
+template Deviation measure_deviation(const __half*, const __half*, int64_t, float, const float*,
+                                     int64_t, cudaStream_t);
 template Deviation measure_deviation(const __nv_bfloat16*, const __nv_bfloat16*, int64_t, float,
-                                     cudaStream_t);
+                                     const float*, int64_t, cudaStream_t);
 
 }  // namespace kb

@@ -42,6 +42,7 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
     if (spec.role == Role::input) inputs_.push_back(spec);
     if (spec.role == Role::output) outputs_.push_back(spec);
   }
+  of_pieces_.resize(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const TensorSpec& spec = outputs_[i];
     TORCH_CHECK(library_.at(i).sizes() == c10::IntArrayRef(spec.shape) &&
@@ -153,6 +154,7 @@ Comparison Expectation::compare_in_pieces(size_t output, const at::Tensor& got,
                      {.piece_bytes = piece_bytes_});
     Comparison c = part.compare(output, slice.rows(got).to(slice.given.front().device()));
     right.noisy_runs = std::max(right.noisy_runs, c.noisy_runs);
+    of_pieces_[output] = wider(of_pieces_[output], part.tolerance(output));
     if (!c.worst) continue;
     const int64_t first_row = slice.first * (outputs_[output].shape[0] / slice.of);
     c.worst->index[0] += first_row;
@@ -169,9 +171,22 @@ bool Expectation::says_something() {
                      [](auto& spread) { return !spread || spread->says_something(); });
 }
 
+// Of an output of gigabytes, a part says as much.
 Tolerance Expectation::tolerance(size_t output) {
   auto& spread = spreads_.at(output);
-  return spread ? spread->tolerance() : Tolerance{};
+  if (!spread) return {};
+  const TensorSpec& spec = outputs_[output];
+  constexpr int64_t enough = int64_t{1} << 26;
+  const int64_t rows = spec.shape.size() < 2 ? 1 : spec.shape[0];
+  const int64_t some = std::max<int64_t>(1, rows * enough / std::max(spec.numel(), enough));
+  if (some >= rows) return wider(spread->tolerance(), of_pieces_[output]);
+  TensorSpec part = spec;
+  part.shape[0] = some;
+  const Expected& whole = oracle_[output];
+  const Expected first(part.numel(),
+                       [&](int64_t at, int64_t count) { return whole.range(at, count); });
+  return wider(Spread(part, library_[output].narrow(0, 0, some), first).tolerance(),
+               of_pieces_[output]);
 }
 
 Comparison Expectation::compare_exact(size_t output, const at::Tensor& got) const {

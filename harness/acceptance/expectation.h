@@ -74,8 +74,9 @@ class Expectation {
   std::vector<at::Tensor> given_, library_;
   std::vector<Expected> oracle_;
   std::vector<std::optional<Spread>> spreads_;  ///< of outputs of real numbers
+  std::vector<Tolerance> of_pieces_;            ///< that were compared by themselves
   uint64_t noise_seed_;
-  int pairs_ = 0;                   ///< of noisy runs
+  int pairs_ = 0;  ///< of noisy runs
   int64_t piece_bytes_;
   std::optional<Slicing> slicing_;  ///< if is_large(), and there is a way
   bool noise_on_host_ = false;      ///< where the device has no room for it

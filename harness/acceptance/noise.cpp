@@ -148,9 +148,13 @@ void round_product(Call& call, const OperatorRule& rule) {
 
 void round_sum(Call& call, const OperatorRule& rule) {
   const double roundoff = roundoff_of_sum(rule.terms(call.arguments()));
+  const std::vector<c10::IValue> arguments = call.arguments().vec();
   call.round_argument(0, roundoff);
   call.compute();
-  call.change_results([&](const at::Tensor& y) { return stored(rounded_by(y, roundoff)); });
+  call.change_results([&](const at::Tensor& y) {
+    const at::Tensor result = stored(rounded_by(y, roundoff));
+    return rule.in_range == nullptr ? result : rule.in_range(arguments, result);
+  });
 }
 
 void round_elementary(Call& call, const OperatorRule& rule) {

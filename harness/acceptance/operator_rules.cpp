@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -74,6 +75,14 @@ double in_filter(Arguments a) {
   return a[transposed].toBool()
              ? count(weight) / static_cast<double>(weight.size(1) * a[groups].toInt())
              : count(weight) / static_cast<double>(weight.size(0));
+}
+
+// Behind a product that left the range of floats, a kernel's stay infinite or zero.
+Tensor within_floats(Arguments a, const Tensor& products) {
+  const Tensor size = products.abs();
+  const Tensor left = size.gt(std::numeric_limits<float>::max())
+                          .logical_or_(size.lt(std::numeric_limits<float>::min()));
+  return products.masked_fill(left.cumsum(a[1].toInt()).gt(0), NAN);
 }
 
 // --- what operators are made of
@@ -306,178 +315,84 @@ OperatorRule made_of(Parts (*parts)(Arguments)) {
 
 using Table = std::unordered_map<std::string_view, OperatorRule>;
 
+// @param names  separated by spaces
+void add(Table& table, std::string_view names, const OperatorRule& rule) {
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(' '), names.size());
+    table.emplace(names.substr(0, end), rule);
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+}
+
 Table make_table() {
   Table table;
-  for (const char* name : {"abs",
-                           "alias",
-                           "amax",
-                           "amin",
-                           "arange",
-                           "argmax",
-                           "argmin",
-                           "as_strided",
-                           "bernoulli",
-                           "cat",
-                           "ceil",
-                           "clamp",
-                           "clamp_max",
-                           "clamp_min",
-                           "clone",
-                           "constant_pad_nd",
-                           "copy",
-                           "_copy_from",
-                           "detach",
-                           "diag_embed",
-                           "diagonal",
-                           "embedding",
-                           "empty",
-                           "empty_like",
-                           "empty_strided",
-                           "eq",
-                           "expand",
-                           "eye",
-                           "fill",
-                           "flip",
-                           "floor",
-                           "full",
-                           "full_like",
-                           "gather",
-                           "ge",
-                           "gt",
-                           "hardtanh",
-                           "index",
-                           "index_put",
-                           "index_select",
-                           "isinf",
-                           "isnan",
-                           "le",
-                           "lift_fresh",
-                           "logical_and",
-                           "logical_not",
-                           "lt",
-                           "masked_fill",
-                           "max",
-                           "max_pool1d",
-                           "max_pool2d_with_indices",
-                           "max_pool3d_with_indices",
-                           "maximum",
-                           "min",
-                           "minimum",
-                           "ne",
-                           "neg",
-                           "new_empty",
-                           "new_empty_strided",
-                           "new_full",
-                           "new_ones",
-                           "new_zeros",
-                           "normal",
-                           "ones",
-                           "ones_like",
-                           "permute",
-                           "rand",
-                           "randn",
-                           "randint",
-                           "random",
-                           "reflection_pad1d",
-                           "reflection_pad2d",
-                           "relu",
-                           "repeat",
-                           "replication_pad2d",
-                           "resize",
-                           "roll",
-                           "round",
-                           "scalar_tensor",
-                           "scatter",
-                           "select",
-                           "sgn",
-                           "sign",
-                           "slice",
-                           "sort",
-                           "split",
-                           "split_with_sizes",
-                           "squeeze",
-                           "stack",
-                           "t",
-                           "_to_copy",
-                           "topk",
-                           "transpose",
-                           "tril",
-                           "triu",
-                           "unbind",
-                           "unfold",
-                           "unsafe_split",
-                           "uniform",
-                           "unsqueeze",
-                           "_unsafe_view",
-                           "upsample_nearest1d",
-                           "upsample_nearest2d",
-                           "upsample_nearest3d",
-                           "view",
-                           "_reshape_alias",
-                           "where",
-                           "zero",
-                           "zeros",
-                           "zeros_like",
-                           "native_dropout",
-                           "bitwise_not",
-                           "_local_scalar_dense",
-                           "set",
-                           "linspace"}) {
-    table.emplace(name, OperatorRule{OperatorKind::exact});
-  }
-  for (const char* name : {"add", "addcdiv", "addcmul", "div", "leaky_relu", "lerp", "mul",
-                           "reciprocal", "rsub", "square", "sub", "threshold", "_prelu_kernel"}) {
-    table.emplace(name, OperatorRule{OperatorKind::one_rounding});
-  }
+  add(table,
+      "abs alias amax amin arange argmax argmin as_strided bernoulli bitwise_not "
+      "bitwise_xor cat ceil clamp clamp_max clamp_min clone constant_pad_nd copy _copy_from "
+      "detach diag_embed diagonal embedding empty empty_like empty_strided eq expand eye "
+      "fill flip floor full full_like gather ge gt hardtanh index index_copy index_put "
+      "index_select isinf isnan le lift_fresh linspace _local_scalar_dense logical_and "
+      "logical_not lt masked_fill max max_pool1d max_pool2d_with_indices "
+      "max_pool3d_with_indices maximum min minimum native_dropout ne neg new_empty "
+      "new_empty_strided new_full new_ones new_zeros normal ones ones_like permute rand "
+      "randint randn random reflection_pad1d reflection_pad2d relu repeat replication_pad2d "
+      "_reshape_alias resize roll round scalar_tensor scatter select set sgn sign slice "
+      "sort split split_with_sizes squeeze stack t _to_copy topk transpose tril triu unbind "
+      "unfold uniform unsafe_split _unsafe_view unsqueeze upsample_nearest1d "
+      "upsample_nearest2d upsample_nearest3d view where zero zeros zeros_like",
+      {OperatorKind::exact});
+  add(table,
+      "add addcdiv addcmul div leaky_relu lerp mul _prelu_kernel reciprocal rsub square sub "
+      "threshold",
+      {OperatorKind::one_rounding});
+
   // Approximations of CUDA's classes __expf and tanhf.
-  for (const char* name : {"cos", "erf", "exp", "exp2", "pow", "rsqrt", "sigmoid", "silu", "sin"}) {
-    table.emplace(name, elementary(4));
-  }
-  table.emplace("sqrt", elementary(2));
-  for (const char* name : {"celu", "elu", "expm1", "log", "log10", "log1p", "log2",
-                           "log_sigmoid_forward", "softplus", "tanh"}) {
-    table.emplace(name, elementary(4, Besides::one));
-  }
-  for (const char* name : {"gelu", "mish"}) table.emplace(name, elementary(4, Besides::argument));
-  table.emplace("hardswish", elementary(2, Besides::argument));
-  table.emplace("hardsigmoid", elementary(2, Besides::one));
+  add(table, "cos erf exp exp2 pow rsqrt sigmoid silu sin", elementary(4));
+  add(table, "sqrt", elementary(2));
+  add(table, "celu elu expm1 log log10 log1p log2 log_sigmoid_forward softplus tanh",
+      elementary(4, Besides::one));
+  add(table, "gelu mish", elementary(4, Besides::argument));
+  add(table, "hardswish", elementary(2, Besides::argument));
+  add(table, "hardsigmoid", elementary(2, Besides::one));
 
-  for (const char* name : {"mean", "nansum", "sum"}) table.emplace(name, sum(reduced));
-  for (const char* name : {"cumprod", "cumsum"}) table.emplace(name, sum(along));
-  table.emplace("avg_pool2d", sum(in_window<2>));
-  table.emplace("avg_pool3d", sum(in_window<3>));
-  for (const char* name : {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}) {
-    table.emplace(name, sum(in_bin));
-  }
-  table.emplace("upsample_bilinear2d", sum(always<4>));
-  table.emplace("upsample_trilinear3d", sum(always<8>));
+  add(table, "mean nansum sum", sum(reduced));
+  add(table, "cumsum", sum(along));
+  OperatorRule running_product = sum(along);
+  running_product.in_range = within_floats;
+  add(table, "cumprod", running_product);
+  add(table, "avg_pool2d", sum(in_window<2>));
+  add(table, "avg_pool3d", sum(in_window<3>));
+  add(table, "_adaptive_avg_pool2d _adaptive_avg_pool3d", sum(in_bin));
+  add(table, "upsample_bilinear2d", sum(always<4>));
+  add(table, "upsample_trilinear3d", sum(always<8>));
 
-  for (const char* name : {"mm", "bmm", "mv", "dot"}) table.emplace(name, product(depth));
-  OperatorRule& conv = table.emplace("convolution", product(in_filter)).first->second;
+  add(table, "mm bmm mv dot", product(depth));
+  OperatorRule conv = product(in_filter);
   conv.is_convolution = true;
   conv.parts = convolution;
+  add(table, "convolution", conv);
 
-  table.emplace("addmm", made_of(product_and_sum<at::mm>));
-  table.emplace("baddbmm", made_of(product_and_sum<at::bmm>));
-  table.emplace("addmv", made_of(product_and_sum<at::mv>));
-  table.emplace("native_batch_norm", made_of(batch_norm<3>));
-  table.emplace("cudnn_batch_norm", made_of(batch_norm<4>));
-  table.emplace("native_layer_norm", made_of(layer_norm));
-  table.emplace("native_group_norm", made_of(group_norm));
-  for (const char* name : {"_softmax", "_safe_softmax"}) table.emplace(name, made_of(softmax));
-  table.emplace("_log_softmax", made_of(log_softmax));
-  table.emplace("logsumexp", made_of(logsumexp));
-  table.emplace("var", made_of(variance));
-  table.emplace("std", made_of(deviation));
-  table.emplace("var_mean", made_of(variance_and_mean));
-  table.emplace("std_mean", made_of(deviation_and_mean));
-  for (const char* name : {"linalg_vector_norm", "norm"}) table.emplace(name, made_of(vector_norm));
-  table.emplace("mse_loss", made_of(mse_loss));
-  table.emplace("smooth_l1_loss", made_of(smooth_l1_loss));
-  table.emplace("huber_loss", made_of(huber_loss));
-  table.emplace("nll_loss_forward", made_of(nll_loss));
-  table.emplace("_thnn_fused_lstm_cell", made_of(lstm_cell));
-  table.emplace("_thnn_fused_gru_cell", made_of(gru_cell));
+  add(table, "addmm", made_of(product_and_sum<at::mm>));
+  add(table, "baddbmm", made_of(product_and_sum<at::bmm>));
+  add(table, "addmv", made_of(product_and_sum<at::mv>));
+  add(table, "native_batch_norm", made_of(batch_norm<3>));
+  add(table, "cudnn_batch_norm", made_of(batch_norm<4>));
+  add(table, "native_layer_norm", made_of(layer_norm));
+  add(table, "native_group_norm", made_of(group_norm));
+  add(table, "_softmax _safe_softmax", made_of(softmax));
+  add(table, "_log_softmax", made_of(log_softmax));
+  add(table, "logsumexp", made_of(logsumexp));
+  add(table, "var", made_of(variance));
+  add(table, "std", made_of(deviation));
+  add(table, "var_mean", made_of(variance_and_mean));
+  add(table, "std_mean", made_of(deviation_and_mean));
+  add(table, "linalg_vector_norm norm", made_of(vector_norm));
+  add(table, "mse_loss", made_of(mse_loss));
+  add(table, "smooth_l1_loss", made_of(smooth_l1_loss));
+  add(table, "huber_loss", made_of(huber_loss));
+  add(table, "nll_loss_forward", made_of(nll_loss));
+  add(table, "_thnn_fused_lstm_cell", made_of(lstm_cell));
+  add(table, "_thnn_fused_gru_cell", made_of(gru_cell));
   return table;
 }
 

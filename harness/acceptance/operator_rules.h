@@ -31,6 +31,9 @@ struct OperatorRule {
   double (*terms)(Arguments) = nullptr;     ///< of each sum
   std::array<size_t, 2> operands = {0, 1};  ///< of a product
   bool is_convolution = false;
+  /// A sum's result, without what is lost where an intermediate leaves the range of floats;
+  /// nothing: no intermediate leaves it alone.
+  at::Tensor (*in_range)(Arguments, const at::Tensor& result) = nullptr;
   /// The results by other operators, which round for themselves; nothing if these arguments need
   /// none of it.
   std::optional<std::vector<c10::IValue>> (*parts)(Arguments) = nullptr;

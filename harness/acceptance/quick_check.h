@@ -9,7 +9,8 @@
 namespace kb {
 
 /// @param got, expected  same shape and type, on one device
-/// @return true if `got` is within `tolerance` of `expected` everywhere and as a whole
+/// @return true if `got` is within `tolerance` of `expected` everywhere and as a whole; a row is
+/// what has one index in dimension 0, or all of an output with fewer than two dimensions
 bool surely_right(const TensorSpec& spec, const at::Tensor& got, const at::Tensor& expected,
                   const Tolerance& tolerance);
 

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "acceptance/compare.h"
@@ -54,9 +55,14 @@ class Spread {
   struct Part;  // some elements, with what they move by
   Part part(int64_t first, int64_t count) const;
   Allowance allowance(int64_t first, int64_t count) const;
-  at::Tensor samples_of(int64_t first, int64_t count) const;
-  int64_t at_a_time() const;  // elements; whole rows where they can be, for speed
+  at::Tensor spread_over(const at::Tensor& of_samples, int64_t first, int64_t count) const;
+  void add_to_samples(at::Tensor& sums, const at::Tensor& numbers, int64_t first) const;
+  int64_t at_a_time() const;  // elements; whole rows where they can be
+  template <class Work>
+  void for_parts(Work work) const;
   void pool();
+  std::optional<Comparison> is_right_at_once(const at::Tensor& got);
+  double library_error() const;
 
   TensorSpec spec_;
   at::Tensor library_;
@@ -67,10 +73,11 @@ class Spread {
   int runs_ = 0;
   // Of the noisy runs, per element: sum of squared moves, largest squared move, and two bools.
   at::Tensor sum_squares_, largest_square_, wild_, tied_;
-  bool is_pooled_ = false;    // what follows is of all runs
-  at::Tensor moved_, value_;  // S^2, Y^2 per sample
-  at::Tensor dead_;           // bool per sample: says nothing
-  double moved_squared_ = 0, value_squared_ = 0, library_squared_ = 0;  // sums
+  bool is_pooled_ = false;                        // what follows is of all runs
+  at::Tensor moved_, value_;                      // S^2, Y^2 per sample
+  at::Tensor dead_;                               // bool per sample: says nothing
+  double moved_squared_ = 0, value_squared_ = 0;  // sums
+  bool was_right_at_once_ = false;
 };
 
 /// Values beyond a type's largest one, as infinity.

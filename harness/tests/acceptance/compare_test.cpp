@@ -75,7 +75,7 @@ TEST(Compare, FollowsTheLibrarysOwnError) {
   Spread spread(output_like(oracle), (oracle * (1 + 1e-5)).to(at::kFloat), oracle);
   const auto off_by = [&](double e) { return spread.compare((oracle * (1 + e)).to(at::kFloat)); };
   EXPECT_NEAR(off_by(0).library_error, 1e-5, 1e-7);
-  EXPECT_NEAR(off_by(0).bound, whole_limit * 1e-5, 1e-6);
+  EXPECT_NEAR(off_by(2e-5).bound, whole_limit * 1e-5, 1e-6);
   EXPECT_FALSE(off_by(3.5e-5).worst);
   EXPECT_TRUE(off_by(4.5e-5).worst);
 }

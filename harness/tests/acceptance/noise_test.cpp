@@ -118,6 +118,15 @@ TEST_F(Noise, GrowsWithTheTermsOfASum) {
   EXPECT_NEAR(moved([&] { return x.cumsum(1).select(1, -1); }) / all_one_way, 1, 0.8);
 }
 
+// A running product that leaves the range of floats comes back in fp64 alone.
+TEST_F(Noise, LosesRunningProductsOutsideOfTheRangeOfFloats) {
+  const Tensor x = at::tensor({2.0, 1e30, 1e30, 1e-40, 3.0, 1e-40, 1e-10, 1e40}, at::kDouble);
+  const Tensor large = noisy([&] { return at::cumprod(x.narrow(0, 0, 5), 0); });
+  EXPECT_TRUE(at::equal(large.isnan(), at::tensor({0, 0, 1, 1, 1}, at::kBool)));
+  const Tensor small = noisy([&] { return at::cumprod(x.narrow(0, 4, 4), 0); });
+  EXPECT_TRUE(at::equal(small.isnan(), at::tensor({0, 1, 1, 1}, at::kBool)));
+}
+
 TEST_F(Noise, TakesRecurrentLayersForConvolutions) {
   const Tensor x = draw({5, 3, 8}), h = draw({1, 3, 16});
   const Tensors w{draw({64, 8}), draw({64, 16}), draw({64}), draw({64})};

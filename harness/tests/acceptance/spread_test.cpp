@@ -81,6 +81,18 @@ TEST(Spread, OfFewElementsHasNoWhole) {
   EXPECT_TRUE(spread.compare(y.to(at::kFloat) + 2e-3).worst);
 }
 
+// What a bench takes for right without a second look.
+TEST(Spread, HasATolerancePerSample) {
+  const Tensor y =
+      at::full({4, 100}, 8.0, at::kDouble) * at::tensor({1, 10, 100, 1000}).view({4, 1});
+  Spread spread(output_like(y), (y * (1 + 1e-5)).to(at::kFloat), y);
+  const Tolerance tolerance = spread.tolerance();
+  EXPECT_NEAR(tolerance.relative, whole_limit * 1e-5, 1e-6);
+  EXPECT_NEAR(tolerance.per_value, element_limit * 1e-5, 1e-6);
+  EXPECT_GT(tolerance.per_rms, 0);
+  EXPECT_LT(tolerance.per_rms, element_limit * 1e-5);
+}
+
 TEST(Spread, SaysNothingOfASampleThatMovesFar) {
   const Tensor y = at::ones({2, 8}, at::kDouble);
   Tensor one = at::zeros_like(y);
