@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nothing_left = 1.0 / 16;  // S / Y of a sample that says nothing
-constexpr double whole_from = 64;          // elements
+constexpr double whole_from = 16;          // elements that have a say
 
 at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
 
@@ -92,6 +92,8 @@ void Spread::add(const at::Tensor& one, const at::Tensor& other) {
     largest_square_ = at::zeros_like(sum_squares_);
     wild_ = at::zeros({spec_.numel()}, numbers.dtype(at::kBool));
     tied_ = at::zeros_like(wild_);
+    first_one_ = at::zeros_like(sum_squares_);
+    first_other_ = at::zeros_like(sum_squares_);
   }
   for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
     const at::Tensor y = in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype);
@@ -103,6 +105,17 @@ void Spread::add(const at::Tensor& one, const at::Tensor& other) {
     };
     const at::Tensor p = moves(one), q = moves(other);
     here(tied_).logical_or_((p + q).abs_().gt(at::maximum(p.abs(), q.abs()) / 2));
+    if (runs_ == 2) {
+      here(first_one_).copy_(p);
+      here(first_other_).copy_(q);
+    } else {
+      // Random moves do not come again, those to the end of a clamp do.
+      const auto again = [&](const at::Tensor& move, at::Tensor& earlier) {
+        here(tied_).logical_or_((move - here(earlier)).abs_().lt(move.abs() / 64));
+      };
+      again(p, first_one_);
+      again(p, first_other_);
+    }
     const at::Tensor p_squared = p.square(), q_squared = q.square();
     here(sum_squares_).add_(p_squared).add_(q_squared);
     at::Tensor largest = here(largest_square_);

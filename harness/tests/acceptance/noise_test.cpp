@@ -122,9 +122,9 @@ TEST_F(Noise, GrowsWithTheTermsOfASum) {
 TEST_F(Noise, LosesRunningProductsOutsideOfTheRangeOfFloats) {
   const Tensor x = at::tensor({2.0, 1e30, 1e30, 1e-40, 3.0, 1e-40, 1e-10, 1e40}, at::kDouble);
   const Tensor large = noisy([&] { return at::cumprod(x.narrow(0, 0, 5), 0); });
-  EXPECT_TRUE(at::equal(large.isnan(), at::tensor({0, 0, 1, 1, 1}, at::kBool)));
+  EXPECT_TRUE(at::equal(large.isnan(), at::tensor({0, 0, 1, 1, 1}).to(at::kBool)));
   const Tensor small = noisy([&] { return at::cumprod(x.narrow(0, 4, 4), 0); });
-  EXPECT_TRUE(at::equal(small.isnan(), at::tensor({0, 1, 1, 1}, at::kBool)));
+  EXPECT_TRUE(at::equal(small.isnan(), at::tensor({0, 1, 1, 1}).to(at::kBool)));
 }
 
 TEST_F(Noise, TakesRecurrentLayersForConvolutions) {
