@@ -31,6 +31,12 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"operator": f"aten::{name}", "arguments": arguments}
 
 
+def test_tasks_may_follow_options(tool: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["tool", "checkout", "--set", "odd", "level1/019_relu"])
+    args = tool.parse_arguments()
+    assert (args.set, args.tasks) == ("odd", ["level1/019_relu"])
+
+
 def test_shapes_types_and_numbers_are_compared(tool: types.ModuleType) -> None:
     assert tool.lines([call("add", self=X, other=1, alpha=1)]) == [
         "add(self=float32[2,3], other=1, alpha=1)"
