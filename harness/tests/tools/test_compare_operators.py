@@ -69,7 +69,8 @@ def test_one_extent_for_all_dimensions_is_one_for_each(tool: types.ModuleType) -
 
 
 def test_a_difference_is_on_record_only_as_it_is_recorded(tool: types.ModuleType) -> None:
-    ours, theirs = ["relu", "mul", "sum"], ["relu", "div", "sum", "exp"]
+    ours = ["relu(1)", "mul(2)", "sum(3)", "exp(4)"]
+    theirs = ["relu(1)", "div(2)", "sum(3)", "exp(4)", "div(5)", "exp(6)"]
     assert tool.differences(ours, theirs) == {"ours": ["mul"], "upstream": ["div", "exp"]}
     assert tool.differences(ours, ours) == {"ours": [], "upstream": []}
 
