@@ -31,6 +31,12 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"operator": f"aten::{name}", "arguments": arguments}
 
 
+def test_tasks_may_follow_options(tool: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["tool", "checkout", "--set", "odd", "level1/019_relu"])
+    args = tool.parse_arguments()
+    assert (args.set, args.tasks) == ("odd", ["level1/019_relu"])
+
+
 def test_shapes_types_and_numbers_are_compared(tool: types.ModuleType) -> None:
     assert tool.lines([call("add", self=X, other=1, alpha=1)]) == [
         "add(self=float32[2,3], other=1, alpha=1)"
@@ -63,7 +69,8 @@ def test_one_extent_for_all_dimensions_is_one_for_each(tool: types.ModuleType) -
 
 
 def test_a_difference_is_on_record_only_as_it_is_recorded(tool: types.ModuleType) -> None:
-    ours, theirs = ["relu", "mul", "sum"], ["relu", "div", "sum", "exp"]
+    ours = ["relu(1)", "mul(2)", "sum(3)", "exp(4)"]
+    theirs = ["relu(1)", "div(2)", "sum(3)", "exp(4)", "div(5)", "exp(6)"]
     assert tool.differences(ours, theirs) == {"ours": ["mul"], "upstream": ["div", "exp"]}
     assert tool.differences(ours, ours) == {"ours": [], "upstream": []}
 
