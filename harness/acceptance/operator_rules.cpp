@@ -328,7 +328,7 @@ Table make_table() {
   Table table;
   add(table,
       "abs alias amax amin arange argmax argmin as_strided bernoulli bitwise_not "
-      "bitwise_xor cat ceil clamp clamp_max clamp_min clone constant_pad_nd copy _copy_from "
+      "bitwise_xor cat ceil clamp clamp_max clamp_min clone constant_pad_nd copy copysign _copy_from "
       "detach diag_embed diagonal embedding empty empty_like empty_strided eq expand eye "
       "fill flip floor full full_like gather ge gt hardtanh index index_copy index_put "
       "index_select isinf isnan le lift_fresh linspace _local_scalar_dense logical_and "
@@ -349,7 +349,7 @@ Table make_table() {
   // Approximations of CUDA's classes __expf and tanhf.
   add(table, "cos erf exp exp2 pow rsqrt sigmoid silu sin", elementary(4));
   add(table, "sqrt", elementary(2));
-  add(table, "celu elu expm1 log log10 log1p log2 log_sigmoid_forward softplus tanh",
+  add(table, "celu elu expm1 log log10 log1p log2 log_sigmoid_forward softplus tanh xlogy",
       elementary(4, Besides::one));
   add(table, "gelu mish", elementary(4, Besides::argument));
   add(table, "hardswish", elementary(2, Besides::argument));

@@ -79,7 +79,7 @@ std::string without_comments(std::string text) {
 Code::Code(std::string text)
     : text_(std::move(text)),
       blank_(without_comments(text_)),
-      source_(cu2cpp::tokenize(blank_)),
+      source_(cu2cpp::tokenize(blank_, "")),
       partner_(cu2cpp::match_brackets(source_)),
       around_(size(), none) {
   std::vector<size_t> open;

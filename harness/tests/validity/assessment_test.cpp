@@ -72,7 +72,7 @@ TEST(Assessment, ListsWhatHasNoEffect) {
 
 TEST(Assessment, FindsAWeightTooSmallToMatter) {
   const Task task =
-      small_task({input<float>("x", {16, 64}), weight<float>("bias", {64}).with(normal(0, 1e-7)),
+      small_task({input<float>("x", {16, 64}), weight<float>("bias", {64}).with(normal(0, 1e-8)),
                   output<float>("y", {16, 64})},
                  [](const Values& given) { return Values{given[0] + given[1]}; });
   EXPECT_TRUE(has(assess(task, {}).names(Fate::survived), "weight_as_zeros:bias"));
