@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -77,12 +76,16 @@ double in_filter(Arguments a) {
              : count(weight) / static_cast<double>(weight.size(0));
 }
 
-// Behind a product that left the range of floats, a kernel's stay infinite or zero.
+// A running product says nothing from where a product of some factors in a row leaves the range of
+// floats: a kernel that multiplies these first has infinity or zero there.
 Tensor within_floats(Arguments a, const Tensor& products) {
-  const Tensor size = products.abs();
-  const Tensor left = size.gt(std::numeric_limits<float>::max())
-                          .logical_or_(size.lt(std::numeric_limits<float>::min()));
-  return products.masked_fill(left.cumsum(a[1].toInt()).gt(0), NAN);
+  const Tensor& factors = a[0].toTensor();
+  const int64_t dim = a[1].toInt();
+  const Tensor logs = at::log2(factors.abs()).masked_fill_(factors.eq(0), 0).cumsum(dim);
+  const Tensor least = std::get<0>(logs.cummin(dim)).clamp_max_(0);
+  const Tensor most = std::get<0>(logs.cummax(dim)).clamp_min_(0);
+  const Tensor left = (logs - least).gt(127).logical_or_((most - logs).gt(125));
+  return products.masked_fill(left.cumsum(dim).gt(0), NAN);
 }
 
 // --- what operators are made of
@@ -328,7 +331,8 @@ Table make_table() {
   Table table;
   add(table,
       "abs alias amax amin arange argmax argmin as_strided bernoulli bitwise_not "
-      "bitwise_xor cat ceil clamp clamp_max clamp_min clone constant_pad_nd copy copysign _copy_from "
+      "bitwise_xor cat ceil clamp clamp_max clamp_min clone constant_pad_nd copy copysign "
+      "_copy_from "
       "detach diag_embed diagonal embedding empty empty_like empty_strided eq expand eye "
       "fill flip floor full full_like gather ge gt hardtanh index index_copy index_put "
       "index_select isinf isnan le lift_fresh linspace _local_scalar_dense logical_and "

@@ -101,6 +101,7 @@ void Spread::add(const at::Tensor& one, const at::Tensor& other) {
     const auto moves = [&](const at::Tensor& run) {
       const at::Tensor z = in_range(flat_slice(run, first, count).to(y), spec_.dtype);
       here(wild_).logical_or_(at::isfinite(z).ne(at::isfinite(y)));
+      here(wild_).logical_or_(z.isnan().ne(y.isnan()));
       return finite(z - y).div_(noise_amplitude);
     };
     const at::Tensor p = moves(one), q = moves(other);

@@ -161,7 +161,8 @@ void TimedCalls::verify_mixed() {
   Expectation expected = expectation(mixed_slot_, first_rows(mix_));
   const auto found = judge_mix(expected, mix_, got);
   if (!found) return;
-  refuse(found->wrong.output, found->wrong.comparison, "; inputs: " + found->inputs);
+  refuse("a call among timed ones", found->wrong.output, found->wrong.comparison,
+         "; inputs: " + found->inputs);
 }
 
 // What an output has been allowed, others are allowed at once.
@@ -169,7 +170,7 @@ void TimedCalls::verify_output(int64_t slot, size_t output, const at::Tensor& go
   if (is_right(slot, output, got)) return;
   Expectation expected = expectation(slot);
   const Comparison c = expected.compare(output, got);
-  if (c.worst) refuse(output, c, "");
+  if (c.worst) refuse("a timed call", output, c);
   plan_.tolerances[output] = wider(plan_.tolerances[output], expected.tolerance(output));
 }
 
@@ -178,8 +179,9 @@ Expectation TimedCalls::expectation(int64_t slot, const FirstRows& first_rows) {
           ++noise_seed_, plan_.oracle,   first_rows};
 }
 
-void TimedCalls::refuse(size_t output, const Comparison& c, const std::string& inputs) const {
-  throw Decided(Verdict::incorrect, "a timed call was wrong although checked calls were right: " +
+void TimedCalls::refuse(const std::string& what, size_t output, const Comparison& c,
+                        const std::string& inputs) const {
+  throw Decided(Verdict::incorrect, what + " was wrong although checked calls were right: " +
                                         describe_worst(work_->outputs()[output], c) + inputs);
 }
 

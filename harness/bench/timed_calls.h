@@ -65,7 +65,8 @@ class TimedCalls {
   bool is_right(int64_t slot, size_t output, const at::Tensor& got) const;
   void verify_mixed();
   Expectation expectation(int64_t slot, const FirstRows& first_rows = nullptr);
-  [[noreturn]] void refuse(size_t output, const Comparison& c, const std::string& inputs) const;
+  [[noreturn]] void refuse(const std::string& what, size_t output, const Comparison& c,
+                           const std::string& inputs = "") const;
 
   Problem problem_;
   DuelPlan plan_;

@@ -18,7 +18,6 @@ class Flattener {
   explicit Flattener(fs::path project) : project_(std::move(project)) {}
 
   FlatSource run(const fs::path& file) {
-    add("#line 2 \"kernel.cu\"", {});
     add("#include <cuda_bf16.h>", {});
     add("#include <cuda_fp16.h>", {});
     include(file);

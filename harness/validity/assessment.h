@@ -21,6 +21,9 @@ struct Trial {
   std::string name;
   Fate fate;
   double error = 0, bound = 0;  ///< of the output that decided
+  /// Not a trivial answer: operands or results in fewer bits, or a network with an operator less.
+  /// What they are off by may be less than what rounding can produce.
+  bool may_survive = false;
 };
 
 /// The result of assessing one task.

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -67,7 +68,10 @@ bool assess_task(const fs::path& build_dir, const std::string& name, const Optio
     std::printf("  but it rejects everything: it is not degenerate\n");
     return false;
   }
-  return survivors.empty() || !task.degenerate.empty();
+  const bool accepts_trivial_answer = std::any_of(
+      found.trials.begin(), found.trials.end(),
+      [](const Trial& trial) { return trial.fate == Fate::survived && !trial.may_survive; });
+  return !accepts_trivial_answer || !task.degenerate.empty();
 }
 
 int run(const Options& options) {

@@ -26,6 +26,7 @@ std::vector<OutputMutant> output_mutants(const TensorSpec& spec, const at::Tenso
 enum class Aspect {
   value,      ///< another value is used, or none
   precision,  ///< the value is used, rounded
+  stage,      ///< all values are used, but an operator is left out
 };
 
 /// The reference at work on other inputs and weights than it was given.

@@ -141,7 +141,6 @@ def test_common_mistakes_are_named(
         assert done.stderr.splitlines()[1:] == result["advice"]
 
 
-@pytest.mark.parametrize("python", ["/nowhere/python3", "/bin/false", "/bin/echo"])
 def test_a_contract_overrides_the_presets(checkout: Checkout) -> None:
     """The result names it; one of another element type needs another build."""
     kernel = str(EXAMPLES / f"{RIGHT}.cu")
@@ -152,6 +151,7 @@ def test_a_contract_overrides_the_presets(checkout: Checkout) -> None:
     assert done.returncode == 2 and "-DKB_CONTRACT=bf16" in done.stderr
 
 
+@pytest.mark.parametrize("python", ["/nowhere/python3", "/bin/false", "/bin/echo"])
 def test_a_verdict_needs_no_python(checkout: Checkout, python: str) -> None:
     environment = {"KB_PYTHON": python}
     done = checkout.judge(
