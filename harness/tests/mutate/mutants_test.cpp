@@ -45,9 +45,9 @@ TEST_F(Project, PutsEachBlockWhereItIsIncludedFirst) {
             "#include <cmath>\n// b\nint b;\nint a;\n#include <kb/contract.h>\nint k;\n");
   ASSERT_EQ(source.origins.size(), 10u);
   EXPECT_EQ(source.origins[0].file, "");
-  EXPECT_EQ(source.origins[7].file, "harness/blocks/include/kb/b.cuh");
-  EXPECT_EQ(source.origins[7].line, 3);
-  EXPECT_EQ(source.origins[10].line, 7);
+  EXPECT_EQ(source.origins[6].file, "harness/blocks/include/kb/b.cuh");
+  EXPECT_EQ(source.origins[6].line, 3);
+  EXPECT_EQ(source.origins[9].line, 7);
 }
 
 FlatSource source_of(const std::string& text) {
