@@ -230,7 +230,8 @@ class Compilation {
     } else if (const std::string_view encoding = foreign_encoding(*source_); !encoding.empty()) {
       refuse(BuildStatus::compile_error,
              "the source is " + std::string(encoding) + " text: save it as UTF-8");
-    } else if (const auto line = line_directive(*source_)) {
+    } else if (const auto line = line_directive(*source_);
+               line && !options_.allow_line_directives) {
       refuse(BuildStatus::policy_violation,
              "line " + std::to_string(*line) +
                  " of the source says that what follows is another line or file (#line, or # and "

@@ -25,6 +25,7 @@ struct Options {
   std::vector<HeaderFolder> undeclared;  ///< that it could declare: including one is a violation
   std::vector<std::string> allow_read;   ///< folders a candidate may include from
   std::vector<std::string> allow_files;  ///< single files it may include
+  bool allow_line_directives = false;  ///< a source of our own, which says where its lines are from
 };
 
 /// Compiles, audits, records. Returns the exit code for the build system: 0 unless the settings are

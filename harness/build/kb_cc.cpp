@@ -67,6 +67,8 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--allow-read", options.allow_read, "folder that the compiler may read")
       ->allow_extra_args(false);
+  app.add_flag("--allow-line-directives", options.allow_line_directives,
+               "#line is no violation: for sources of the project's own");
   app.add_option("--allow-file", options.allow_files, "single file that the compiler may read")
       ->allow_extra_args(false);
   try {

@@ -77,6 +77,13 @@ Commands commands_for(const Kernel& kernel, const fs::path& build_dir, const Ask
     if (std::find(words.begin(), words.end(), kernel.object) == words.end()) {
       throw std::runtime_error("Ninja does not say how kernels are compiled: configure again");
     }
+    // What calls the compiler launcher comes first.
+    const auto launcher = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+      return std::filesystem::path(word).filename() == "kb_cc";
+    });
+    if (kernel.is_trusted && launcher != words.end()) {
+      words.insert(launcher + 1, "--allow-line-directives");
+    }
     return words;
   };
   commands.compile = adapted(object);

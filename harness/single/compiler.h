@@ -16,6 +16,7 @@ struct Kernel {
   std::string library;               ///< none, cublas or cudnn
   std::vector<std::string> headers;  ///< beyond CUDA's own
   std::filesystem::path source, object, module;
+  bool is_trusted = false;  ///< our own: it may say where its lines are from
 };
 
 /// Runs a command and returns what it printed. @throws std::runtime_error if it fails

@@ -136,6 +136,7 @@ class Judging {
     kernel_.task = arguments.task;
     kernel_.library = arguments.library;
     kernel_.headers = arguments.headers;
+    kernel_.is_trusted = arguments.known_code.has_value();
     // A folder of its own for the compiler, which may write beside the object.
     fs::create_directory(folder_.path() / "object");
     kernel_.source = folder_.path() / "kernel.cu";

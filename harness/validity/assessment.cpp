@@ -252,7 +252,10 @@ Assessment assess(const Task& task, const AssessmentOptions& options) {
   Assessment result = Assessor(task, options).run();
   if (options.inputs != "default") return result;
   for (const OtherValues& values : other_values(task)) {
-    if (result.names(Fate::survived).empty()) break;
+    const bool is_done = std::none_of(
+        result.trials.begin(), result.trials.end(),
+        [](const Trial& trial) { return trial.fate == Fate::survived && !trial.may_survive; });
+    if (is_done) break;
     std::map<std::string, Trial> others;
     try {
       for (Trial& trial : Assessor(task, options, values).run().trials) {

@@ -40,14 +40,14 @@ TEST_F(Project, PutsEachBlockWhereItIsIncludedFirst) {
         "#include <kb/a.cuh>\n#include <kb/b.cuh>\n#include <kb/contract.h>\nint k;\n");
   const FlatSource source = flat();
   EXPECT_EQ(source.text,
-            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include "
+            "#line 2 \"kernel.cu\"\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include "
             "\"task.h\"\nint c;\n"
             "#include <cmath>\n// b\nint b;\nint a;\n#include <kb/contract.h>\nint k;\n");
-  ASSERT_EQ(source.origins.size(), 10u);
+  ASSERT_EQ(source.origins.size(), 11u);
   EXPECT_EQ(source.origins[0].file, "");
-  EXPECT_EQ(source.origins[6].file, "harness/blocks/include/kb/b.cuh");
-  EXPECT_EQ(source.origins[6].line, 3);
-  EXPECT_EQ(source.origins[9].line, 7);
+  EXPECT_EQ(source.origins[7].file, "harness/blocks/include/kb/b.cuh");
+  EXPECT_EQ(source.origins[7].line, 3);
+  EXPECT_EQ(source.origins[10].line, 7);
 }
 
 FlatSource source_of(const std::string& text) {
