@@ -14,9 +14,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Infinities and NaN are compared by position; in sums they count as zero.
-at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
-
 double squared_norm(const Expected& values) {
   double sum = 0;
   for_slices(values.numel(), [&](int64_t first, int64_t count) {
@@ -96,6 +93,8 @@ std::string in_words(double value) {
 }
 
 }  // namespace
+
+at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
 
 std::string describe_worst(const TensorSpec& spec, const Comparison& c) {
   const Worst& worst = *c.worst;

@@ -40,6 +40,9 @@ struct Tolerance {
   double per_value = 0;  ///< of each element, added in units of the expected element
 };
 
+/// Infinities and NaN as zero: they are compared by position, and add nothing to sums.
+at::Tensor finite(const at::Tensor& t);
+
 /// What either of two allows.
 Tolerance wider(const Tolerance& a, const Tolerance& b);
 
@@ -86,9 +89,8 @@ using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
 /// not; NaN and infinity must stand exactly where they are expected. Where the expected value is as
 /// near to the type's largest one as the limit reaches, infinity is right, too.
 /// @param at_a_time    elements of a slice
-/// @param whole_from   the error of the whole is judged where so many elements have a say in it:
-/// the
-///                     square of the sum of what each may add, over the sum of squares
+/// @param whole_from   elements that must have a say in the error of the whole for it to be judged:
+///                     the square of the sum of what each may add, over the sum of squares
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
                           const Allowances& allowances, int64_t at_a_time, double whole_from = 0);
 

@@ -16,8 +16,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nothing_left = 1.0 / 16;  // S / Y of a sample that says nothing
 constexpr double whole_from = 16;          // elements that have a say
 
-at::Tensor finite(const at::Tensor& t) { return at::nan_to_num(t, 0.0, 0.0, 0.0); }
-
 at::Tensor ratio(const at::Tensor& a, const at::Tensor& b) {
   return at::where(b.gt(0), a / b, at::zeros_like(a));
 }
@@ -257,14 +255,17 @@ Comparison Spread::compare(const at::Tensor& got) {
   return c;
 }
 
-double Spread::library_error() const {
-  double squared = 0;
-  for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
-    const at::Tensor y = finite(in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype));
-    squared +=
-        finite(flat_slice(library_, first, count).to(y)).sub_(y).square_().sum().item<double>();
-  });
-  return squared == 0 ? 0 : std::sqrt(squared / value_squared_);
+double Spread::library_error() {
+  if (!library_squared_) {
+    library_squared_ = 0;
+    for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
+      const at::Tensor y =
+          finite(in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype));
+      const at::Tensor library = finite(flat_slice(library_, first, count).to(y));
+      *library_squared_ += (library - y).square_().sum().item<double>();
+    });
+  }
+  return *library_squared_ == 0 ? 0 : std::sqrt(*library_squared_ / value_squared_);
 }
 
 bool Spread::has_wrong(const at::Tensor& got, int64_t first, int64_t count) {

@@ -62,7 +62,7 @@ class Spread {
   void for_parts(Work work) const;
   void pool();
   std::optional<Comparison> is_right_at_once(const at::Tensor& got);
-  double library_error() const;
+  double library_error();
 
   TensorSpec spec_;
   at::Tensor library_;
@@ -78,6 +78,7 @@ class Spread {
   at::Tensor moved_, value_;                      // S^2, Y^2 per sample
   at::Tensor dead_;                               // bool per sample: says nothing
   double moved_squared_ = 0, value_squared_ = 0;  // sums
+  std::optional<double> library_squared_;         // sum, once it is asked for
   bool was_right_at_once_ = false;
 };
 
