@@ -62,9 +62,15 @@ double share_of(const Comparison& c) {
   return static_cast<double>(c.worst->all.count) / static_cast<double>(c.elements);
 }
 
-std::string reason_for(double got, const at::Tensor& bytes) {
-  if (!std::isnan(got)) return "value";
-  return bytes.eq(0xFF).all().item<bool>() ? "unwritten" : "nan";
+// Elements that hold what the judge puts into outputs, whose bytes are 0xFF.
+at::Tensor unwritten(const at::Tensor& elements) {
+  const at::Tensor bytes = elements.contiguous().view(at::kByte).view({elements.numel(), -1});
+  return bytes.eq(0xFF).all(1);
+}
+
+std::string reason_for(const at::Tensor& element) {
+  if (!element.isnan().item<bool>()) return "value";
+  return unwritten(element).item<bool>() ? "unwritten" : "nan";
 }
 
 Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
@@ -154,9 +160,10 @@ Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
 namespace {
 
 // How far the elements of a slice are off; infinitely where NaN or infinity stands elsewhere than
-// it should, and not at all where nothing is known.
-at::Tensor deviation(const at::Tensor& got, const Allowance& allowed, double largest) {
+// it should or nothing was written, and not at all where nothing is known.
+at::Tensor deviation(const at::Tensor& elements, const Allowance& allowed, double largest) {
   const at::Tensor& y = allowed.expected;
+  const at::Tensor got = elements.to(y);
   const at::Tensor special = at::isfinite(y).logical_not();
   const at::Tensor same = got.eq(y).logical_or_(got.isnan().logical_and_(y.isnan()));
   at::Tensor off = (got - y).abs_();
@@ -166,7 +173,9 @@ at::Tensor deviation(const at::Tensor& got, const Allowance& allowed, double lar
   // Two right results can lie on both sides of the type's largest value.
   const at::Tensor overflow = got.isinf().logical_and_(y.sign().eq(got.sign()));
   off.masked_fill_(overflow.logical_and_((finite(y).abs_().add_(allowed.limit)).ge(largest)), 0.0);
-  return off.masked_fill_(allowed.limit.isinf(), 0.0);
+  off.masked_fill_(allowed.limit.isinf(), 0.0);
+  return off.masked_fill_(unwritten(elements).to(y.device()).logical_and_(y.isnan().logical_not_()),
+                          infinity);
 }
 
 }  // namespace
@@ -180,7 +189,7 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
   double allowed_squared = 0, allowed_fourth = 0;
   int64_t worst_at = 0;
   const auto slice_of = [&](const Allowance& allowed, int64_t first, int64_t count) {
-    return deviation(flat_slice(got, first, count).to(allowed.expected), allowed, largest);
+    return deviation(flat_slice(got, first, count), allowed, largest);
   };
   for_slices(
       result.elements,
@@ -188,12 +197,14 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
         const Allowance allowed = allowances(first, count);
         const at::Tensor off = slice_of(allowed, first, count);
         norm_squared += finite(allowed.expected).square_().sum().item<double>();
-        error_squared += off.square().mul_(allowed.counted).sum().item<double>();
+        const at::Tensor left_out = allowed.counted.logical_not();
+        error_squared += off.square().masked_fill_(left_out, 0.0).sum().item<double>();
         allowed_squared += allowed.squared;
         allowed_fourth += allowed.fourth;
         result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
         // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
-        const at::Tensor ratio = at::nan_to_num(off / allowed.limit, 0.0, infinity, infinity);
+        const at::Tensor ratio = at::nan_to_num(off / allowed.limit, 0.0, infinity, infinity)
+                                     .masked_fill_(off.isinf(), infinity);
         const auto [top, where] = ratio.max(0);
         if (top.item<double>() > worst_ratio) {
           worst_ratio = top.item<double>();
@@ -216,22 +227,17 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
   };
   const auto wrong = [&](int64_t first, int64_t count) {
     const Allowance allowed = allowances(first, count);
-    return slice_of(allowed, first, count).gt(allowed.limit);
+    const at::Tensor off = slice_of(allowed, first, count);
+    return off.gt(allowed.limit).logical_or_(off.isinf());
   };
   const WrongElement worst = value(worst_at);
-  result.worst =
-      Worst{unravel(worst_at, spec.shape),
-            worst.expected,
-            worst.got,
-            allowances(worst_at, 1).limit.item<double>(),
-            reason_for(worst.got, flat_slice(got, worst_at, 1).contiguous().view(at::kByte)),
-            wrong_elements(spec.shape, wrong, value)};
+  result.worst = Worst{unravel(worst_at, spec.shape),
+                       worst.expected,
+                       worst.got,
+                       allowances(worst_at, 1).limit.item<double>(),
+                       reason_for(flat_slice(got, worst_at, 1)),
+                       wrong_elements(spec.shape, wrong, value)};
   return result;
-}
-
-bool any_wrong(const TensorSpec& spec, const at::Tensor& got, const Allowance& allowed) {
-  const at::Tensor off = deviation(got.to(allowed.expected), allowed, largest_value(spec.dtype));
-  return off.gt(allowed.limit).any().item<bool>();
 }
 
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,

@@ -94,9 +94,6 @@ using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
                           const Allowances& allowances, int64_t at_a_time, double whole_from = 0);
 
-/// Whether any element of a slice is wrong.
-bool any_wrong(const TensorSpec& spec, const at::Tensor& got, const Allowance& allowed);
-
 /// The same as compare_slices() with one tolerance for all elements. Integers must be equal.
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
                           const Tolerance& tolerance);

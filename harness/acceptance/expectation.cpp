@@ -3,6 +3,7 @@
 #include "acceptance/expectation.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "acceptance/noise.h"
@@ -21,6 +22,40 @@ std::vector<at::Tensor> on_host(std::vector<at::Tensor> tensors, bool wanted) {
   for (at::Tensor& t : tensors) t = t.to(at::kCPU);
   return tensors;
 }
+
+namespace {
+
+// Eight slices that are off most and eight others, drawn, among those that hold an element beyond
+// its limit; among all, if the output as a whole is off.
+// @param excess  of each row
+std::vector<Slicing::Units> some_of(const std::vector<Slicing::Units>& all,
+                                    const std::vector<double>& excess, uint64_t seed) {
+  constexpr size_t worst = 8;
+  constexpr int64_t others = 8;
+  const auto rows = static_cast<int64_t>(excess.size());
+  std::vector<std::pair<double, Slicing::Units>> suspects;
+  for (const bool beyond : {true, false}) {
+    for (const Slicing::Units& units : all) {
+      const int64_t each = units.rows_of_each(rows);  // 0 where all of an output is one row
+      const auto first = excess.begin() + units.first * each;
+      const double largest =
+          each == 0 ? excess.front() : *std::max_element(first, first + units.count * each);
+      if (largest > 1 || !beyond) suspects.emplace_back(largest, units);
+    }
+    if (!suspects.empty()) break;
+  }
+  std::stable_sort(suspects.begin(), suspects.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Slicing::Units> some;
+  const auto take = [&](const auto& suspect) { some.push_back(suspect.second); };
+  const auto rest = suspects.begin() + static_cast<int64_t>(std::min(worst, suspects.size()));
+  std::for_each(suspects.begin(), rest, take);
+  std::shuffle(rest, suspects.end(), std::mt19937_64(seed));
+  std::for_each(rest, rest + std::min<int64_t>(others, suspects.end() - rest), take);
+  return some;
+}
+
+}  // namespace
 
 Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> given,
                          uint64_t noise_seed, const OraclePlan& plan, const FirstRows& first_rows)
@@ -74,14 +109,22 @@ Comparison Expectation::compare(size_t output, const at::Tensor& got) {
   }
   auto& spread = spreads_[output];
   if (!spread) return compare_output(spec, got, oracle_.at(output), {});
-  Comparison c = spread->compare(got);
-  if (!c.worst) return c;
-  if (is_large() && !slicing_) slicing_ = Slicing::find(task_);
-  if (is_large() && slicing_) {
-    slicing_->set_slice_bytes(piece_bytes_);
-    if (slicing_->pieces(task_, sizes_) > 1) return compare_in_pieces(output, got, c);
+  if (pairs_ == 0) {
+    const Screening screening = spread->screen(got);
+    if (screening.right) return screening.comparison;
+    const std::vector<Slicing::Units> pieces =
+        is_large() ? slices() : std::vector<Slicing::Units>{};
+    if (pieces.size() > 1) return compare_in_pieces(output, got, screening, pieces);
   }
-  return compare_with_noise(output, got, std::move(c));
+  return compare_with_noise(output, got);
+}
+
+// None if there is no way.
+std::vector<Slicing::Units> Expectation::slices() {
+  if (!slicing_) slicing_ = Slicing::find(task_);
+  if (!slicing_) return {};
+  slicing_->set_slice_bytes(piece_bytes_);
+  return slicing_->pieces(task_, sizes_);
 }
 
 bool Expectation::is_large() const {
@@ -93,73 +136,71 @@ bool Expectation::is_large() const {
 
 // Where a choice decides (which score is the largest, which side of a clamp), one of some hundred
 // right elements takes one that eight runs do not show, and hardly any one that thirty-two do not.
-Comparison Expectation::compare_with_noise(size_t output, const at::Tensor& got, Comparison c) {
+Comparison Expectation::compare_with_noise(size_t output, const at::Tensor& got) {
   constexpr int enough_pairs = 4, most_pairs = 16;
   constexpr int64_t few = 16;  // one of so many elements
-  for (int pairs = 1; c.worst && pairs <= most_pairs; pairs *= 2) {
+  Comparison c;
+  for (int pairs = 1; pairs <= most_pairs; pairs *= 2) {
     if (pairs > enough_pairs && c.worst->all.count * few > c.elements) break;
-    for (; pairs_ < pairs; ++pairs_) {
-      // Odd multiples of it differ for all pairs.
-      const uint64_t seed = noise_seed_ + 0x9E3779B97F4A7C15 * static_cast<uint64_t>(pairs_);
-      const std::vector<at::Tensor> one = noisy({seed, 1}), other = noisy({seed, -1});
-      for (size_t i = 0; i < spreads_.size(); ++i) {
-        if (spreads_[i]) spreads_[i]->add(one[i], other[i]);
-      }
-    }
+    for (; pairs_ < pairs; ++pairs_) add_pair();
     c = spreads_[output]->compare(got);
+    if (!c.worst) break;
   }
   return c;
 }
 
-std::vector<at::Tensor> Expectation::noisy(const NoiseSeed& noise) {
-  const auto run = [&] {
-    return with_noise(roundings_of_contract(), noise, [&] {
+// Both runs of a pair have the same generator's numbers, so both run in one place.
+void Expectation::add_pair() {
+  // Odd multiples of it differ for all pairs.
+  const uint64_t seed = noise_seed_ + 0x9E3779B97F4A7C15 * static_cast<uint64_t>(pairs_);
+  const auto run = [&](double sign) {
+    return with_noise(roundings_of_contract(), {seed, sign}, [&] {
       return task_.reference(sizes_, in_fp64(on_host(given_, noise_on_host_)));
     });
   };
-  if (noise_on_host_) return run();
-  try {
-    return run();
-  } catch (const c10::OutOfMemoryError&) {
-    noise_on_host_ = true;
-    return run();
+  std::vector<at::Tensor> one, other;
+  const auto both = [&] {
+    one = run(1);
+    other = run(-1);
+    for (auto& spread : spreads_) {
+      if (spread) spread->reserve(noise_on_host_);
+    }
+  };
+  if (noise_on_host_) {
+    both();
+  } else {
+    try {
+      both();
+    } catch (const c10::OutOfMemoryError&) {
+      noise_on_host_ = true;
+      both();
+    }
+  }
+  for (size_t i = 0; i < spreads_.size(); ++i) {
+    if (spreads_[i]) spreads_[i]->add(one[i], other[i]);
   }
 }
 
-// Samples are judged by themselves, so each slice that holds wrong elements is a smaller call. Some
-// of them, evenly spaced, stand for all: a kernel that is wrong is wrong in many.
+// Samples are judged by themselves, so each slice that may be wrong is a smaller call. Those that
+// are off most and some others, which nobody can foresee, stand for all.
 Comparison Expectation::compare_in_pieces(size_t output, const at::Tensor& got,
-                                          const Comparison& whole) {
-  constexpr int64_t most = 32;
-  Spread& spread = *spreads_[output];
-  const int64_t pieces = slicing_->pieces(task_, sizes_);
-  const auto piece = [&](int64_t index) { return slicing_->piece(task_, sizes_, given_, index); };
-  std::vector<int64_t> suspects;
-  for (int64_t i = 0; i < pieces; ++i) {
-    if (whole.worst->all.count == 0) {
-      suspects.push_back(i);  // the whole is off
-      continue;
-    }
-    const at::Tensor rows = piece(i).rows(got);
-    const int64_t first = rows.storage_offset() - got.storage_offset();
-    if (spread.has_wrong(got, first, rows.numel())) suspects.push_back(i);
-  }
-  Comparison right = whole;
-  right.worst.reset();
-  const auto count = static_cast<int64_t>(suspects.size());
-  for (int64_t j = 0; j < std::min(count, most); ++j) {
-    const int64_t index = count <= most ? j : j * (count - 1) / (most - 1);
-    const Slicing::Piece slice = piece(suspects[index]);
-    Expectation part(task_, slice.sizes, slice.given, noise_seed_ + static_cast<uint64_t>(index),
+                                          const Screening& screening,
+                                          const std::vector<Slicing::Units>& pieces) {
+  const TensorSpec& spec = outputs_[output];
+  Comparison right = screening.comparison;
+  for (const Slicing::Units& units : some_of(pieces, screening.excess, noise_seed_)) {
+    const Slicing::Piece slice = slicing_->piece(task_, sizes_, given_, units);
+    Expectation part(task_, slice.sizes, slice.given,
+                     noise_seed_ + static_cast<uint64_t>(units.first),
                      {.piece_bytes = piece_bytes_});
-    Comparison c = part.compare(output, slice.rows(got).to(slice.given.front().device()));
+    Comparison c = part.compare(output, units.rows(got).to(slice.given.front().device()));
     right.noisy_runs = std::max(right.noisy_runs, c.noisy_runs);
     of_pieces_[output] = wider(of_pieces_[output], part.tolerance(output));
     if (!c.worst) continue;
-    const int64_t first_row = slice.first * (outputs_[output].shape[0] / slice.of);
+    const int64_t first_row = units.first * units.rows_of_each(spec.shape[0]);
     c.worst->index[0] += first_row;
     for (WrongElement& element : c.worst->all.first) element.index[0] += first_row;
-    c.worst->all.where = "in " + std::to_string(slice.count) + " of " + std::to_string(slice.of) +
+    c.worst->all.where = "in " + std::to_string(units.count) + " of " + std::to_string(units.of) +
                          " " + slicing_->field();
     return c;
   }

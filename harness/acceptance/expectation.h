@@ -63,9 +63,11 @@ class Expectation {
   Tolerance tolerance(size_t output);
 
  private:
-  Comparison compare_with_noise(size_t output, const at::Tensor& got, Comparison c);
-  Comparison compare_in_pieces(size_t output, const at::Tensor& got, const Comparison& whole);
-  std::vector<at::Tensor> noisy(const NoiseSeed& noise);
+  Comparison compare_with_noise(size_t output, const at::Tensor& got);
+  Comparison compare_in_pieces(size_t output, const at::Tensor& got, const Screening& screening,
+                               const std::vector<Slicing::Units>& pieces);
+  std::vector<Slicing::Units> slices();
+  void add_pair();
   bool is_large() const;
 
   Task task_;
@@ -79,7 +81,7 @@ class Expectation {
   int pairs_ = 0;  ///< of noisy runs
   int64_t piece_bytes_;
   std::optional<Slicing> slicing_;  ///< if is_large(), and there is a way
-  bool noise_on_host_ = false;      ///< where the device has no room for it
+  bool noise_on_host_ = false;      ///< and what is kept of it: where the device has no room
 };
 
 }  // namespace kb

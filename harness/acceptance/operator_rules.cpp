@@ -420,12 +420,12 @@ const OperatorRule& product_of_one_term() {
 
 double roundoff_of_sum(double terms) {
   const double random = std::sqrt(std::min(terms, 0x1p20));
-  const double one_way = std::min(terms, 0x1p14) / 8;
+  const double one_way = std::min(terms, 0x1p16) / 8;
   return std::max(random, one_way) * float_roundoff;
 }
 
 double roundoff_of_products(double terms) {
-  return 4 * std::sqrt(std::min(terms, 0x1p20)) * float_roundoff;
+  return 4 * std::sqrt(std::min(terms, 0x1p16)) * float_roundoff;
 }
 
 }  // namespace kb

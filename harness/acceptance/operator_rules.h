@@ -47,12 +47,13 @@ const OperatorRule* rule_of(const c10::FunctionSchema& schema);
 const OperatorRule& product_of_one_term();
 
 /// How far a sum of so many terms in floats may be off, in units of itself: as one thread that adds
-/// term after term. Roundings of equal terms have one direction and add up. Nobody has one thread
-/// add more than some thousands.
+/// term after term. Roundings of equal terms have one direction and add up, and small terms vanish
+/// next to a large sum. Counts no more than 65,536 terms that way, since longer sums are split.
 double roundoff_of_sum(double terms);
 
 /// The same of products, whose roundings have any direction: four times as much, for algorithms
-/// that form sums of operands first (Winograd).
+/// that form sums of operands first (Winograd). No more than for 65,536 terms, where it would begin
+/// to hide operands that were rounded to TF32.
 double roundoff_of_products(double terms);
 
 }  // namespace kb

@@ -199,19 +199,22 @@ std::vector<Expected> Slicing::oracle(const Task& task, const SizeBytes& sizes,
   return oracle;
 }
 
-int64_t Slicing::pieces(const Task& task, const SizeBytes& sizes) const {
+std::vector<Slicing::Units> Slicing::pieces(const Task& task, const SizeBytes& sizes) const {
   const Cut cut(task, sizes, extent(task, sizes));
-  return (cut.count() + units(cut, slice_bytes_) - 1) / units(cut, slice_bytes_);
+  const int64_t each = units(cut, slice_bytes_);
+  std::vector<Units> pieces;
+  for (int64_t first = 0; first < cut.count(); first += each) {
+    pieces.push_back({first, std::min(each, cut.count() - first), cut.count()});
+  }
+  return pieces;
 }
 
 Slicing::Piece Slicing::piece(const Task& task, const SizeBytes& sizes,
-                              const std::vector<at::Tensor>& given, int64_t index) const {
+                              const std::vector<at::Tensor>& given, const Units& units) const {
   const Extent whole = extent(task, sizes);
   const Cut cut(task, sizes, whole);
-  const int64_t first = index * units(cut, slice_bytes_),
-                count = std::min(units(cut, slice_bytes_), cut.count() - first);
-  return {with_value(task, sizes, whole, count), cut.given(given, first, count), first, count,
-          cut.count()};
+  return {units, with_value(task, sizes, whole, units.count),
+          cut.given(given, units.first, units.count)};
 }
 
 int64_t Slicing::bytes(const Task& task, const SizeBytes& sizes) const {

@@ -27,21 +27,28 @@ class Slicing {
   std::vector<Expected> oracle(const Task& task, const SizeBytes& sizes,
                                const std::vector<at::Tensor>& given) const;
 
-  /// A slice as a smaller call of the same task.
-  struct Piece {
-    SizeBytes sizes;
-    std::vector<at::Tensor> given;
-    int64_t first, count, of;  ///< units of the size that is divided
+  /// What a slice has of the size that is divided.
+  struct Units {
+    int64_t first, count, of;
 
-    /// The output's rows that the piece computes.
+    /// How many rows of an output there are for one of them.
+    int64_t rows_of_each(int64_t rows) const { return rows / of; }
+    /// The output's rows that the slice computes.
     at::Tensor rows(const at::Tensor& output) const {
-      const int64_t each = output.size(0) / of;
+      const int64_t each = rows_of_each(output.size(0));
       return output.narrow(0, first * each, count * each);
     }
   };
-  int64_t pieces(const Task& task, const SizeBytes& sizes) const;
+  /// A slice as a smaller call of the same task.
+  struct Piece {
+    Units units;
+    SizeBytes sizes;
+    std::vector<at::Tensor> given;
+  };
+  /// The slices of a call, in order.
+  std::vector<Units> pieces(const Task& task, const SizeBytes& sizes) const;
   Piece piece(const Task& task, const SizeBytes& sizes, const std::vector<at::Tensor>& given,
-              int64_t index) const;
+              const Units& units) const;
   /// Bytes of device memory that this takes at its peak besides `given`.
   int64_t bytes(const Task& task, const SizeBytes& sizes) const;
   /// Name of the size that is divided.

@@ -20,6 +20,25 @@ at::Tensor ratio(const at::Tensor& a, const at::Tensor& b) {
   return at::where(b.gt(0), a / b, at::zeros_like(a));
 }
 
+double relative(double squared, double norm_squared) {
+  return squared == 0 ? 0 : std::sqrt(squared / norm_squared);
+}
+
+std::vector<double> to_host(const at::Tensor& numbers) {
+  const at::Tensor there = numbers.cpu().contiguous();
+  const double* const first = there.const_data_ptr<double>();
+  return {first, first + there.numel()};
+}
+
+RowSums total(const std::vector<RowSums>& rows) {
+  RowSums sums;
+  for (const RowSums& row : rows) sums.add(row);
+  return sums;
+}
+
+// From where on values are infinite in a type.
+double beyond(at::ScalarType type) { return largest_value(type) * (1 + unit_roundoff(type) / 2); }
+
 // One rounding of an output; of a 16-bit one half, since errors of nearest rounding are that large
 // on average.
 double own_rounding(at::ScalarType type) {
@@ -30,8 +49,7 @@ double own_rounding(at::ScalarType type) {
 }  // namespace
 
 at::Tensor in_range(const at::Tensor& values, at::ScalarType type) {
-  const double beyond = largest_value(type) * (1 + unit_roundoff(type) / 2);
-  return at::where(values.abs().gt(beyond), at::full_like(values, infinity).copysign_(values),
+  return at::where(values.abs().gt(beyond(type)), at::full_like(values, infinity).copysign_(values),
                    values);
 }
 
@@ -48,9 +66,11 @@ Spread::Spread(TensorSpec spec, at::Tensor library, Expected oracle,
                std::vector<int64_t> first_rows)
     : spec_(std::move(spec)), library_(std::move(library)), oracle_(std::move(oracle)) {
   if (spec_.numel() == 0) return;
-  const int64_t rows = spec_.shape.empty() ? 1 : spec_.shape[0];
+  int64_t rows = spec_.shape.empty() ? 1 : spec_.shape[0];
+  if (spec_.shape.size() < 2 && first_rows.empty()) rows = 1;
   row_elements_ = spec_.numel() / rows;
-  std::vector<int64_t> sample_of_row(rows, 0);
+  std::vector<int64_t>& sample_of_row = samples_of_rows_;
+  sample_of_row.assign(rows, 0);
   if (!first_rows.empty()) {
     samples_ = static_cast<int64_t>(first_rows.size());
     for (int64_t row = 0, sample = -1; row < rows; ++row) {
@@ -80,21 +100,28 @@ void Spread::for_parts(Work work) const {
   }
 }
 
+void Spread::reserve(bool on_host) {
+  if (spec_.numel() == 0) return;
+  const at::Device device = on_host ? at::Device(at::kCPU) : sample_of_row_.device();
+  const auto place = [&](at::Tensor& kept, at::ScalarType type) {
+    kept = kept.defined() ? kept.to(device)
+                          : at::zeros({spec_.numel()}, at::TensorOptions(device).dtype(type));
+  };
+  for (at::Tensor* const numbers : {&sum_squares_, &largest_square_, &first_one_, &first_other_}) {
+    place(*numbers, at::kDouble);
+  }
+  for (at::Tensor* const marks : {&wild_, &tied_}) place(*marks, at::kBool);
+}
+
 void Spread::add(const at::Tensor& one, const at::Tensor& other) {
   runs_ += 2;
   is_pooled_ = false;
   if (spec_.numel() == 0) return;
-  if (!sum_squares_.defined()) {
-    const at::TensorOptions numbers = sample_of_row_.options().dtype(at::kDouble);
-    sum_squares_ = at::zeros({spec_.numel()}, numbers);
-    largest_square_ = at::zeros_like(sum_squares_);
-    wild_ = at::zeros({spec_.numel()}, numbers.dtype(at::kBool));
-    tied_ = at::zeros_like(wild_);
-    first_one_ = at::zeros_like(sum_squares_);
-    first_other_ = at::zeros_like(sum_squares_);
-  }
+  if (!sum_squares_.defined()) reserve(false);
   for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
-    const at::Tensor y = in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype);
+    // Where the runs are kept.
+    const at::Tensor y =
+        in_range(oracle_.range(first, count).to(sum_squares_.options()), spec_.dtype);
     const auto here = [&](at::Tensor& all) { return all.narrow(0, first, count); };
     const auto moves = [&](const at::Tensor& run) {
       const at::Tensor z = in_range(flat_slice(run, first, count).to(y), spec_.dtype);
@@ -135,7 +162,9 @@ Spread::Part Spread::part(int64_t first, int64_t count) const {
   part.mean_square = part.largest_square = off;
   part.tied = at::zeros_like(part.dead);
   if (runs_ == 0) return part;
-  const auto here = [&](const at::Tensor& all) { return all.narrow(0, first, count); };
+  const auto here = [&](const at::Tensor& all) {
+    return all.narrow(0, first, count).to(y.device());
+  };
   part.dead.logical_or_(here(wild_));
   part.tied = here(tied_);
   part.mean_square = at::maximum(off, here(sum_squares_) / runs_);
@@ -169,26 +198,32 @@ void Spread::add_to_samples(at::Tensor& sums, const at::Tensor& numbers, int64_t
 
 void Spread::pool() {
   if (is_pooled_ || spec_.numel() == 0) return;
-  is_pooled_ = true;
+  if (runs_ == 0) return pool_rows(measure(library_));
   const auto zeros = [&] {
     return at::zeros({samples_}, sample_of_row_.options().dtype(at::kDouble));
   };
   moved_ = zeros();
   value_ = zeros();
-  at::Tensor counts = zeros();
+  at::Tensor known = zeros();
   for_parts([&](int64_t first, int64_t count) {
     const Part p = part(first, count);
-    const at::Tensor known = p.special.logical_or(p.dead).logical_not_().to(at::kDouble);
-    add_to_samples(moved_, p.mean_square * known, first);
-    add_to_samples(value_, finite(p.values).square_().mul_(known), first);
-    add_to_samples(counts, known, first);
+    const at::Tensor here = p.special.logical_or(p.dead).logical_not_().to(at::kDouble);
+    add_to_samples(moved_, p.mean_square * here, first);
+    add_to_samples(value_, finite(p.values).square_().mul_(here), first);
+    add_to_samples(known, here, first);
   });
+  finish_pool(known);
+}
+
+// From sums to means.
+void Spread::finish_pool(const at::Tensor& known) {
+  is_pooled_ = true;
   moved_squared_ = moved_.sum().item<double>();
   value_squared_ = value_.sum().item<double>();
-  const at::Tensor some = counts.clamp_min(1);
+  const at::Tensor some = known.clamp_min(1);
   moved_.div_(some);
   value_.div_(some);
-  dead_ = ratio(moved_, value_).gt(nothing_left * nothing_left).logical_or_(counts.eq(0));
+  dead_ = ratio(moved_, value_).gt(nothing_left * nothing_left).logical_or_(known.eq(0));
 }
 
 Allowance Spread::allowance(int64_t first, int64_t count) const {
@@ -212,70 +247,101 @@ Allowance Spread::allowance(int64_t first, int64_t count) const {
   return allowed;
 }
 
-// Whether no element is off by more than its own rounding allows, which is the least that a spread
-// can be. A few passes over outputs of gigabytes, where elementwise kernels have them.
-std::optional<Comparison> Spread::is_right_at_once(const at::Tensor& got) {
-  const double own = own_rounding(spec_.dtype);
-  Comparison c;
+ComparedOutput Spread::compared(const at::Tensor& got) const {
+  return {got.to(spec_.dtype), library_, oracle_, row_elements_, sample_of_row_.device()};
+}
+
+std::vector<RowSums> Spread::measure(const at::Tensor& got) const {
+  return pass_over_rows(
+      compared(got), MeasureRows{beyond(spec_.dtype), element_limit * own_rounding(spec_.dtype)});
+}
+
+// Of the library's error alone.
+void Spread::pool_rows(const std::vector<RowSums>& rows) {
+  std::vector<double> moved(samples_), value(samples_), known(samples_);
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const int64_t sample = samples_of_rows_[row];
+    moved[sample] += rows[row].library_squared;
+    value[sample] += rows[row].value_squared;
+    known[sample] += static_cast<double>(rows[row].known);
+  }
+  const auto there = [&](const std::vector<double>& numbers) {
+    return at::tensor(numbers, at::kDouble).to(sample_of_row_.device());
+  };
+  moved_ = there(moved);
+  value_ = there(value);
+  finish_pool(there(known));
+}
+
+double Spread::library_error(const RowSums& all) {
+  library_error_ = relative(all.library_squared, all.value_squared);
+  return *library_error_;
+}
+
+Screening Spread::screen(const at::Tensor& got) {
+  Screening result;
+  Comparison& c = result.comparison;
   c.elements = spec_.numel();
-  double norm = 0, error = 0, library = 0;
-  bool right = true;
-  for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
-    if (!right) return;
-    const at::Tensor y = oracle_.range(first, count).to(at::kDouble);
-    const at::Tensor off = flat_slice(got, first, count).to(y).sub_(y).abs_();
-    // False for NaN, and where both are infinite: these take the long way.
-    right = off.le(y.abs().mul_(element_limit * own)).all().item<bool>();
-    c.max_abs_error = std::max(c.max_abs_error, off.max().item<double>());
-    error += off.square_().sum().item<double>();
-    norm += y.square().sum().item<double>();
-    library += flat_slice(library_, first, count).to(y).sub_(y).square_().sum().item<double>();
-  });
-  if (!right || !std::isfinite(library) || error > std::pow(whole_limit * own, 2) * norm) return {};
-  c.error = error == 0 ? 0 : std::sqrt(error / norm);
-  c.library_error = library == 0 ? 0 : std::sqrt(library / norm);
-  c.bound = whole_limit * own;
-  return c;
+  if (c.elements == 0) {
+    result.right = true;
+    return result;
+  }
+  TORCH_INTERNAL_ASSERT(runs_ == 0);
+  const double own = own_rounding(spec_.dtype);
+  const std::vector<RowSums> rows = measure(got);
+  const RowSums all = total(rows);
+  if (!is_pooled_) pool_rows(rows);
+  c.library_error = library_error(all);
+  // What no element's own rounding forbids is right: the least that a spread can be.
+  const double own_limit = whole_limit * own;
+  if (all.off == 0 && all.error_squared <= own_limit * own_limit * all.value_squared) {
+    was_right_at_once_ = result.right = true;
+    c.error = relative(all.error_squared, all.value_squared);
+    c.bound = own_limit;
+    c.max_abs_error = all.largest_error;
+    return result;
+  }
+
+  const std::vector<double> moved = to_host(moved_), per_value = to_host(ratio(moved_, value_)),
+                            dead = to_host(dead_.to(at::kDouble));
+  std::vector<RowLimit> limits;
+  for (const int64_t sample : samples_of_rows_) {
+    limits.push_back({moved[sample], per_value[sample], dead[sample] != 0});
+  }
+  RowExcess sum;
+  const JudgeRows pass{.beyond = beyond(spec_.dtype),
+                       .largest_value = largest_value(spec_.dtype),
+                       .own_rounding = own,
+                       .element_limit = element_limit,
+                       .rows = nullptr};
+  for (const RowExcess& row : pass_over_rows(compared(got), pass, limits)) {
+    sum.add(row);
+    result.excess.push_back(row.largest);
+  }
+  const double allowed = whole_limit * whole_limit * sum.spread_squared;
+  const bool whole_counts =
+      sum.spread_squared * sum.spread_squared >= whole_from * sum.spread_fourth;
+  c.error = relative(sum.error_squared, all.value_squared);
+  c.bound = relative(allowed, all.value_squared);
+  c.max_abs_error = sum.largest_error;
+  result.right = sum.wrong == 0 && (!whole_counts || sum.error_squared <= allowed);
+  return result;
 }
 
 Comparison Spread::compare(const at::Tensor& got) {
   if (spec_.numel() == 0) return {};
   if (runs_ == 0) {
-    if (const auto right = is_right_at_once(got)) {
-      was_right_at_once_ = true;
-      return *right;
-    }
+    const Screening screening = screen(got);
+    if (screening.right) return screening.comparison;
   }
   pool();
   Comparison c = compare_slices(
       spec_, got, [this](int64_t first, int64_t count) { return allowance(first, count); },
       at_a_time(), whole_from);
-  c.library_error = library_error();
+  if (!library_error_) library_error(total(measure(library_)));
+  c.library_error = *library_error_;
   c.noisy_runs = runs_;
   return c;
-}
-
-double Spread::library_error() {
-  if (!library_squared_) {
-    library_squared_ = 0;
-    for_slices(spec_.numel(), [&](int64_t first, int64_t count) {
-      const at::Tensor y =
-          finite(in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype));
-      const at::Tensor library = finite(flat_slice(library_, first, count).to(y));
-      *library_squared_ += (library - y).square_().sum().item<double>();
-    });
-  }
-  return *library_squared_ == 0 ? 0 : std::sqrt(*library_squared_ / value_squared_);
-}
-
-bool Spread::has_wrong(const at::Tensor& got, int64_t first, int64_t count) {
-  pool();
-  bool found = false;
-  for_slices(count, [&](int64_t from, int64_t some) {
-    const Allowance allowed = allowance(first + from, some);
-    found = found || any_wrong(spec_, flat_slice(got, first + from, some), allowed);
-  });
-  return found;
 }
 
 bool Spread::says_something() {

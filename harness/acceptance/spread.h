@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acceptance/compare.h"
+#include "acceptance/pass_over_rows.h"
 #include "kb/tensors.h"
 
 namespace kb {
@@ -21,6 +22,15 @@ inline constexpr double element_limit = 8;
 /// No output may be off as a whole by more than so many spreads, if 16 elements or more have a say
 /// in it.
 inline constexpr double whole_limit = 3.5;
+
+/// What the library's error alone says of an output.
+struct Screening {
+  bool right = false;
+  Comparison comparison;       ///< without a worst element
+  std::vector<double> excess;  ///< of each row, unless it is right: how many times its limit the
+                               ///< worst element is off; all of an output with fewer than two
+                               ///< dimensions is one row
+};
 
 /// How far rounding moves each element of one output of one call: sigma^2 = S^2 + (S y / Y)^2 + m^2
 /// + (r y)^2. S and Y are the root mean squares of moves and of values in the element's sample, m
@@ -40,12 +50,15 @@ class Spread {
   Spread(TensorSpec spec, at::Tensor library, Expected oracle,
          std::vector<int64_t> first_rows = {});
 
+  /// Makes room for what is kept of runs, 34 bytes per element, in the host's memory if wanted.
+  /// Moves what is there. @throws c10::OutOfMemoryError
+  void reserve(bool on_host);
   /// Adds a pair of noisy runs, which are mirror images: the whole output, in fp64.
   void add(const at::Tensor& one, const at::Tensor& other);
 
+  /// As compare() before any run is added, which can only allow less than with runs. Quicker.
+  Screening screen(const at::Tensor& got);
   Comparison compare(const at::Tensor& got);
-  /// Whether any of these elements is wrong, in row-major order.
-  bool has_wrong(const at::Tensor& got, int64_t first, int64_t count);
   /// Whether any element is judged.
   bool says_something();
   /// What surely is within the rule for values of the same kind.
@@ -61,14 +74,18 @@ class Spread {
   template <class Work>
   void for_parts(Work work) const;
   void pool();
-  std::optional<Comparison> is_right_at_once(const at::Tensor& got);
-  double library_error();
+  void finish_pool(const at::Tensor& known);
+  void pool_rows(const std::vector<RowSums>& rows);
+  double library_error(const RowSums& all);
+  std::vector<RowSums> measure(const at::Tensor& got) const;
+  ComparedOutput compared(const at::Tensor& got) const;
 
   TensorSpec spec_;
   at::Tensor library_;
   Expected oracle_;
   int64_t row_elements_ = 1;
-  at::Tensor sample_of_row_;  // index per row
+  std::vector<int64_t> samples_of_rows_;
+  at::Tensor sample_of_row_;  // the same, on the oracle's device
   int64_t samples_ = 1;
   int runs_ = 0;
   // Of the noisy runs, per element: sum of squared moves, largest squared move, and two bools.
@@ -78,7 +95,7 @@ class Spread {
   at::Tensor moved_, value_;                      // S^2, Y^2 per sample
   at::Tensor dead_;                               // bool per sample: says nothing
   double moved_squared_ = 0, value_squared_ = 0;  // sums
-  std::optional<double> library_squared_;         // sum, once it is asked for
+  std::optional<double> library_error_;           // once it is known
   bool was_right_at_once_ = false;
 };
 

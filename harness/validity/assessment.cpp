@@ -69,6 +69,14 @@ class Assessor {
                            inputs_ == InputKind::standard ? given_ : draw(InputKind::standard));
   }
 
+  /// Whether the library holds for these values; where it does not, a judging leaves them out.
+  bool holds() {
+    for (size_t i = 0; i < right_->outputs().size(); ++i) {
+      if (right_->oracle(i).isnan().any().item<bool>()) return false;
+    }
+    return right_->says_something();
+  }
+
   Assessment run() {
     for (size_t i = 0; i < right_->outputs().size(); ++i) check_honest(i);
     for (size_t i = 0; i < right_->outputs().size(); ++i) try_outputs(i);
@@ -256,14 +264,10 @@ Assessment assess(const Task& task, const AssessmentOptions& options) {
         result.trials.begin(), result.trials.end(),
         [](const Trial& trial) { return trial.fate == Fate::survived && !trial.may_survive; });
     if (is_done) break;
+    Assessor assessor(task, options, values);
+    if (!assessor.holds()) continue;
     std::map<std::string, Trial> others;
-    try {
-      for (Trial& trial : Assessor(task, options, values).run().trials) {
-        others.emplace(trial.name, trial);
-      }
-    } catch (const c10::Error&) {
-      continue;  // the library does not hold for these values
-    }
+    for (Trial& trial : assessor.run().trials) others.emplace(trial.name, trial);
     for (Trial& trial : result.trials) {
       const auto other = others.find(trial.name);
       if (trial.fate != Fate::survived || other == others.end()) continue;

@@ -103,6 +103,10 @@ TEST(Spread, SaysNothingOfASampleThatMovesFar) {
   got[0].fill_(7);
   EXPECT_FALSE(spread.compare(got).worst);
   EXPECT_TRUE(spread.says_something());
+  got[0][5].view(at::kInt).fill_(-1);  // the judge's poison
+  ASSERT_TRUE(spread.compare(got).worst);
+  EXPECT_EQ(spread.compare(got).worst->reason, "unwritten");
+  got[0][5] = 7;
   got[1][3] = 1.1;
   ASSERT_TRUE(spread.compare(got).worst);
   EXPECT_EQ(spread.compare(got).worst->index, (std::vector<int64_t>{1, 3}));
@@ -231,6 +235,11 @@ TEST(Expectation, LooksAgainAtSomePiecesOfAnOutputOfGigabytes) {
   const Comparison wrong = right.compare(0, got);
   ASSERT_TRUE(wrong.worst);
   EXPECT_EQ(wrong.worst->index, (std::vector<int64_t>{77, 5}));
+  // Not all pieces are looked at again, but those that are off most.
+  got.add_(1e-5);
+  EXPECT_TRUE(right.compare(0, got).worst);
+  got[77][5] = got[77][4];
+  EXPECT_FALSE(right.compare(0, got).worst);
 }
 
 }  // namespace
