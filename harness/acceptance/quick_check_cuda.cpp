@@ -18,8 +18,9 @@ bool surely_right(const TensorSpec& spec, const at::Tensor& got, const at::Tenso
   }
   const int64_t rows = spec.shape.size() < 2 ? 1 : spec.shape[0], columns = spec.numel() / rows;
   const at::Tensor rms = at::linalg_vector_norm(expected.view({rows, columns}), 2,
-                                                at::IntArrayRef{1}, false, at::kFloat)
-                             .mul_(tolerance.per_rms / std::sqrt(static_cast<double>(columns)));
+                                                at::IntArrayRef{1}, false, at::kDouble)
+                             .mul_(tolerance.per_rms / std::sqrt(static_cast<double>(columns)))
+                             .to(at::kFloat);
   const auto measure = [&](const auto* element) {
     using T = std::remove_pointer_t<decltype(element)>;
     return measure_deviation(static_cast<T*>(got.const_data_ptr()),

@@ -117,12 +117,9 @@ std::string printable_text(std::string_view text) {
 }
 
 std::string in_quotes(std::string_view words) {
-  std::string result = "\"";
-  for (const char c : printable(words)) {
-    if (c == '"') result += '\\';
-    result += c;
-  }
-  return result + '"';
+  std::string quoted = printable(words);
+  std::replace(quoted.begin(), quoted.end(), '"', '\'');
+  return '"' + quoted + '"';
 }
 
 std::string marked_lines(std::string_view text) {

@@ -330,7 +330,8 @@ class Compilation {
         break;
       }
     }
-    const double spent_s = std::exchange(spent_s_, 0);
+    constexpr double enough_s = 30;  // of its own, whatever the candidate has spent
+    const double spent_s = std::exchange(spent_s_, settings_.timeout_s - enough_s);
     const CompilerRun run = run_compiler_once(words, uses_cu2cpp);
     spent_s_ = spent_s;
     if (run.status == BuildStatus::ok) return;

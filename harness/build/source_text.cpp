@@ -78,7 +78,7 @@ class Scanner {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (peek() == '\n') {
         newline = true;
-        in_header_directive_ = false;
+        in_condition_ = header_may_follow_ = false;
         ++at_;
       } else if (is_blank(peek())) {
         ++at_;
@@ -96,8 +96,8 @@ class Scanner {
   bool names_a_line() {
     if (is_digit(peek())) return true;
     const std::string word = take_word();
-    // <...> may hold what begins comments and literals elsewhere.
-    in_header_directive_ = word.starts_with("include") || word == "if" || word == "elif";
+    header_may_follow_ = word.starts_with("include") || word == "import" || word == "embed";
+    in_condition_ = word == "if" || word == "elif";
     return word == "line";
   }
 
@@ -109,14 +109,19 @@ class Scanner {
 
   void token() {
     const char c = peek();
+    // <...> may hold what begins comments and literals elsewhere.
+    if (c == '<' && header_may_follow_) return header_name();
+    if (c == '(' && header_may_follow_) {
+      ++at_;
+      return;
+    }
+    header_may_follow_ = false;
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
       number();
     } else if (is_word(c)) {
       word();
     } else if (c == '"' || c == '\'') {
       quoted(c);
-    } else if (c == '<' && in_header_directive_) {
-      header_name();
     } else {
       ++at_;
     }
@@ -137,8 +142,8 @@ class Scanner {
     const std::string name = take_word();
     const bool raw = name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R";
     if (raw && peek() == '"') raw_string();
-    // What __has_include asks for.
-    if (name.ends_with("has_include")) in_header_directive_ = true;
+    header_may_follow_ = in_condition_ && (name == "__has_include" ||
+                                           name == "__has_include_next" || name == "__has_embed");
   }
 
   // One without its partner ends with its line.
@@ -149,6 +154,7 @@ class Scanner {
   }
 
   void header_name() {
+    header_may_follow_ = false;
     const size_t end = text_.find_first_of(">\n", at_);
     if (end != std::string::npos && text_[end] == '>') {
       at_ = end + 1;
@@ -176,7 +182,8 @@ class Scanner {
   std::string text_;
   std::vector<size_t> places_;  ///< of each character of text_ in the physical text
   size_t at_ = 0;
-  bool in_header_directive_ = false;
+  bool in_condition_ = false;       // of #if or #elif
+  bool header_may_follow_ = false;  // what comes next is <name> or "name"
 };
 
 }  // namespace

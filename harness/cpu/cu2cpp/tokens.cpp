@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <map>
 
 namespace kb::cu2cpp {
@@ -87,7 +88,13 @@ class Lexer {
     file_ = known->second;
     line_ = line - 1;  // the end of this line counts one up
     // A file can call itself a system header (#pragma GCC system_header); a candidate's is none.
-    system_ = flags.find(" 3") != std::string_view::npos && name != candidate_;
+    system_ = flags.find(" 3") != std::string_view::npos && !is_candidate(name);
+  }
+
+  // However it is spelled: a path has many names.
+  bool is_candidate(const std::string& name) const {
+    std::error_code unknown;
+    return name == candidate_ || std::filesystem::equivalent(name, candidate_, unknown);
   }
 
   Kind next() {

@@ -153,7 +153,9 @@ TEST(SourceText, LineDirectivesAreFoundHoweverTheyAreWritten) {
         "#\\\n1 \"x\"\n", "#li\\  \nne 4\n", "#\n# 1 \"x\"\n", "#if 0\nit's\n#endif\n#line 2\n",
         "#if __has_include(</*>)\n#endif\n#line 2\n//*/\n", "#include <a'b>\n#line 3\n",
         "auto s = R\"x()\"; // )x\\\n\"\n)x\";\n# 1 \"x\"\n", "int i = 1'000;\n# 1 \"x\"\n",
-        "auto c = '\"';\n#line 9\n", "auto s = u8R\"(\n)\";\n# 9\n"}) {
+        "auto c = '\"';\n#line 9\n", "auto s = u8R\"(\n)\";\n# 9\n",
+        "#if 1 < 2 // > R\"(\n# 1 \"x\" 3\n// )\"\n#endif\n",
+        "bool b = has_include < 2; // > R\"(\n# 1 \"x\"\n// )\"\n"}) {
     EXPECT_TRUE(line_directive(source)) << source;
   }
   EXPECT_EQ(line_directive("a\n/* b\n */\\\n\n#line 3\n"), 5);
@@ -198,7 +200,7 @@ TEST(Diagnostics, PrintableEscapesWhatIsNotSeen) {
 
 TEST(Diagnostics, WordsOfACandidateStandInQuotesOnOneLine) {
   EXPECT_EQ(in_quotes(""), "\"\"");
-  EXPECT_EQ(in_quotes("a\n\"b\""), "\"a\\x0a\\\"b\\\"\"");
+  EXPECT_EQ(in_quotes("a\n\"b\""), "\"a\\x0a'b'\"");
 }
 
 TEST(Diagnostics, LinesOfACandidateAreMarked) {

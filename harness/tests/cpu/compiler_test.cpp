@@ -82,11 +82,11 @@ TEST_F(Compiler, OpensNothingButFilesForLineMarkers) {
 TEST_F(Compiler, TheSourceIsNoSystemHeader) {
   const std::string inside = "void f() { asm(\"nop\"); }\n";
   expect_refused("# 2 \"" + folder_ + "/k.cu\" 3\n" + inside, "k.cu:2", "inline PTX");
-  expect_refused(
-      "#ifndef AGAIN\n#define AGAIN\n#include __FILE__\n#else\n"
-      "#pragma GCC system_header\n" +
-          inside + "#endif\n",
-      "k.cu:6", "inline PTX");
+  for (const char* const self : {"__FILE__", "\"./k.cu\""}) {
+    expect_refused("#ifndef AGAIN\n#define AGAIN\n#include " + std::string(self) +
+                       "\n#else\n#pragma GCC system_header\n" + inside + "#endif\n",
+                   "k.cu:6", "inline PTX");
+  }
 }
 
 TEST_F(Compiler, ErrorsNameTheSourceLine) {
