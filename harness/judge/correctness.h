@@ -23,7 +23,8 @@ class Correctness {
  public:
   Correctness(const Task& task, SharedMemory& memory, CorrectnessOptions options);
 
-  /// Judges `iterations` calls at one set of sizes; weights change (and prepare() runs) twice.
+  /// Judges `iterations` calls at one set of sizes: one with new weights and inputs, one that
+  /// differs from it in a few elements of its inputs, one that differs in a few weights, and so on.
   /// @param set "smoke", "odd", "drawn", "full" or what FullSizes calls it
   /// @param mixed whether calls follow with values of the families that check_families() has judged
   /// @param plan where memory is short
@@ -49,6 +50,8 @@ class Correctness {
                    const OraclePlan& plan);
   bool check_mix(RunnerSession& runner, Workload& work, const std::string& set,
                  const OraclePlan& plan, const Mix& mix);
+  // Values of a set's call number `index`.
+  void draw(RunnerSession& runner, Workload& work, int index);
   // Draws weights, times `scale`.
   void prepare(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,

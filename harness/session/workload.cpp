@@ -138,6 +138,37 @@ void Workload::draw_slot(int64_t slot, const Mix& mix, at::Generator& rng) {
   }
 }
 
+void Workload::change_few(Slots& tensor, int64_t slot, int64_t count, at::Generator& rng) {
+  const int64_t numel = tensor.shared->spec().numel();
+  if (numel == 0) return;
+  const at::Tensor elements = tensor.originals[slot].view(-1);
+  const at::Tensor others = elements.index_select(0, random_indices(0, numel, count, rng));
+  elements.index_copy_(0, random_indices(0, numel, count, rng), others);
+  publish(tensor, slot);
+}
+
+bool Workload::change_few_inputs(int64_t slot, int64_t most, at::Generator& rng) {
+  bool changed = false;
+  for (Slots& input : inputs_) {
+    const TensorSpec& spec = input.shared->spec();
+    if (at::isFloatingType(spec.dtype) && !takes_families(spec)) continue;
+    change_few(input, slot, random_indices(1, most + 1, 1, rng).item<int64_t>(), rng);
+    changed = true;
+  }
+  poison(slot);
+  return changed;
+}
+
+bool Workload::change_few_weights(int64_t most, at::Generator& rng) {
+  bool changed = false;
+  for (Slots& weight : weights_) {
+    if (!takes_scales(weight.shared->spec())) continue;
+    change_few(weight, 0, random_indices(1, most + 1, 1, rng).item<int64_t>(), rng);
+    changed = true;
+  }
+  return changed;
+}
+
 void Workload::poison(int64_t slot) {
   for (Slots& output : outputs_) output.shared->poison_slot(slot);
 }

@@ -34,6 +34,12 @@ class Workload {
   void draw_slot(int64_t slot, InputKind kind, at::Generator& rng);
   /// The same with values of these families where a tensor takes them.
   void draw_slot(int64_t slot, const Mix& mix, at::Generator& rng);
+  /// Gives some elements of each input values of other elements of it, from one to `most`, and
+  /// brings them to the runners, with poisoned outputs. Leaves inputs alone whose values depend on
+  /// their place. @return whether there are others
+  bool change_few_inputs(int64_t slot, int64_t most, at::Generator& rng);
+  /// The same of weights; prepare() must run again, and outputs are not poisoned.
+  bool change_few_weights(int64_t most, at::Generator& rng);
   /// Brings a slot's inputs to the runners, with a poisoned output.
   void publish_slot(int64_t slot);
   /// Both.
@@ -79,6 +85,7 @@ class Workload {
     std::unique_ptr<SharedTensor> shared;
     std::vector<at::Tensor> originals;  ///< one per slot; empty for outputs
   };
+  static void change_few(Slots& tensor, int64_t slot, int64_t count, at::Generator& rng);
   static void draw(Slots& tensor, int64_t slot, InputKind kind, at::Generator& rng);
   static void publish(Slots& tensor, int64_t slot);
 

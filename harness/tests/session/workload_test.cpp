@@ -63,6 +63,28 @@ TEST_F(WorkloadOfSlots, InputsThatAreHeldBackComeWithTheOthersButAreOthers) {
   EXPECT_NO_THROW(work_.check_inputs("smoke"));
 }
 
+TEST_F(WorkloadOfSlots, FewElementsChangeWhatTheRunnersSeeToo) {
+  const Tensor before = work_.input("x", 1).clone();
+  work_.output(1, 0).fill_(7);
+  EXPECT_TRUE(work_.change_few_inputs(1, 16, rng_));
+  const auto other = work_.input("x", 1).ne(before).sum().item<int64_t>();
+  EXPECT_GT(other, 0);
+  EXPECT_LE(other, 16);
+  EXPECT_NO_THROW(work_.check_inputs("smoke"));
+  EXPECT_NO_THROW(work_.check_untouched(1)) << "the outputs are poisoned again";
+  EXPECT_FALSE(work_.change_few_weights(16, rng_)) << "there are none";
+}
+
+TEST(Workload, ValuesThatDependOnTheirPlaceDoNotMove) {
+  const Task task =
+      small_task({input<float>("x", {4, 4}).with(constant(1)).only(), output<float>("y", {4})},
+                 [](const std::vector<Tensor>& given) { return std::vector<Tensor>{given[0][0]}; });
+  const auto memory = make_shared_memory();
+  Workload work(task, SizeBytes(sizeof(NoSizes)), 1, *memory);
+  at::Generator rng = make_rng(memory->device(), 1);
+  EXPECT_FALSE(work.change_few_inputs(0, 16, rng));
+}
+
 TEST_F(WorkloadOfSlots, ElementsOfOutputsAreReadWhereTheyAre) {
   for (int64_t slot = 1; slot < 3; ++slot) work_.output(slot, 0).fill_(7);
   const std::vector<at::Tensor> places = work_.output_places(1, 2, rng_);
