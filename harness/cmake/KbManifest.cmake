@@ -70,8 +70,10 @@ endfunction()
 # another for each GPU and folder; reports belong together if these files are the same.
 function(kb_add_sources)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/harness/*)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/harness/without_verdict.txt folders REGEX "^[a-z]")
+  list(JOIN folders "|" folders)
   # Nor what editors leave behind, which may be gone when it is to be hashed.
-  list(FILTER sources EXCLUDE REGEX "^harness/tests/|\\.md$|/[.#][^/]*$|~$")
+  list(FILTER sources EXCLUDE REGEX "^harness/(${folders})/|\\.md$|/without_verdict\\.txt$|/[.#][^/]*$|~$")
   foreach(level IN ITEMS 1 2 3 4)
     file(GLOB shared CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
       ${PROJECT_SOURCE_DIR}/level${level}/architectures/*.h)
@@ -114,6 +116,7 @@ function(kb_write_manifest file property)
   endforeach()
   list(JOIN entries ",\n  " entries)
 
+  kb_list_harness(harness)
   list(TRANSFORM KB_LANES REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE lanes)
   list(JOIN lanes ", " lanes)
   get_filename_component(preset ${PROJECT_BINARY_DIR} NAME)
@@ -131,6 +134,7 @@ function(kb_write_manifest file property)
 "required_isolation": "@KB_REQUIRE_ISOLATION@",
 "chosen_tasks": "@chosen@",
 "lanes": [@lanes@],
+"harness": [@harness@],
 "torch": "@KB_TORCH_VERSION@",
 "cuda_architectures": "@CMAKE_CUDA_ARCHITECTURES@",
 "source_dir": "@PROJECT_SOURCE_DIR@",
@@ -141,6 +145,23 @@ function(kb_write_manifest file property)
   @entries@
 ]}
 ]])
+endfunction()
+
+# The programs and libraries of the property KB_HARNESS, as JSON strings in one order.
+function(kb_list_harness out)
+  get_property(targets GLOBAL PROPERTY KB_HARNESS)
+  list(SORT targets)
+  set(files "")
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL EXECUTABLE)
+      list(APPEND files "\"bin/${target}\"")
+    else()
+      list(APPEND files "\"lib/lib${target}.so\"")
+    endif()
+  endforeach()
+  list(JOIN files ", " files)
+  set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
 function(kb_describe_candidate name out)

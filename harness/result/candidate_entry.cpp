@@ -58,9 +58,8 @@ CandidateEntry find_candidate(const fs::path& manifest, const std::string& name)
 
 std::string harness_sha256(const fs::path& build_dir) {
   std::string all;
-  for (const char* program : {"lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner"}) {
-    all += file_sha256(build_dir / program);
-  }
+  const Json manifest = read_json(build_dir / "manifest.json");
+  for (const std::string file : manifest.at("harness")) all += file_sha256(build_dir / file);
   return sha256_hex(all);
 }
 

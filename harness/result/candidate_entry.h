@@ -63,7 +63,8 @@ class ResultFile {
   Json json_;
 };
 
-/// SHA-256 over the programs that judge: what a result depends on besides module and task.
+/// SHA-256 over what a result depends on besides module and task: programs and libraries that the
+/// manifest lists.
 std::string harness_sha256(const std::filesystem::path& build_dir);
 
 /// SHA-256 over the text of harness and tasks, the same on every GPU and in every folder.

@@ -21,17 +21,16 @@ SHARD_SECONDS = 600
 # Slurm's MaxArraySize is 1001 where nothing else is configured.
 MOST_SHARDS = 1000
 
-# The programs whose hash a result names as its harness: those of harness_sha256() in harness/result.
-_HARNESS = ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner")
 
 
 def harness_sha256(build_dir: Path) -> str:
-    """The harness that results of this build folder name, whatever env.json says.
+    """The harness that results of this build folder name, whatever env.json says: a hash over what
+    the manifest lists.
 
     Raises ReportError if it is not built.
     """
     hashes = []
-    for program in _HARNESS:
+    for program in load.read_json(build_dir / "manifest.json")["harness"]:
         digest = load.sha256_file(build_dir / program)
         if digest is None:
             raise ReportError(f"{build_dir / program} is missing: build first")
@@ -184,10 +183,11 @@ def files_of(build_dir: Path, entry: dict[str, Any]) -> list[Path]:
 
 def shared_files(build_dir: Path) -> list[Path]:
     """The libraries and programs that judging any candidate needs."""
-    programs = ("kb_check_build", "kb_env", "kb_measure_peaks", "kb_peaks", "kb_runner")
-    found = [build_dir / "bin" / program for program in programs]
-    found = [p for p in found if p.exists()]  # peaks are measured on GPUs only
-    return [*found, *sorted((build_dir / "lib").glob("*.so")), build_dir / "sources.sha256"]
+    harness = load.read_json(build_dir / "manifest.json")["harness"]
+    found = {build_dir / name for name in (*harness, "bin/kb_env", "sources.sha256")}
+    # Measured on GPUs only.
+    peaks = (build_dir / "bin" / name for name in ("kb_measure_peaks", "kb_peaks"))
+    return sorted({*found, *(p for p in peaks if p.exists()), *(build_dir / "lib").glob("*.so")})
 
 
 def make(

@@ -344,6 +344,7 @@ class BuildDir:
             "source_dir": str(self.source_dir), "build_dir": str(self.root),
             "levels": {str(k): {"tasks": v} for k, v in self.levels.items()},
             "candidates": self.candidates, "runs": self.runs,
+            "harness": ["bin/kb_runner", "lib/libkb_judge.so"],
         }  # fmt: skip
         env = {
             "schema": 1, "backend": self.backend, "time": "2026-01-02T03:00:00Z",

@@ -1,5 +1,6 @@
 """Shards of what is to be judged, and results that come back from nodes, for tools/fleet."""
 
+import json
 import subprocess
 
 import pytest
@@ -22,7 +23,7 @@ def build_in(root, **options):
     """A build folder at its usual place below the sources."""
     build = BuildDir(root / "build/h200", levels={1: TASKS}, **options)
     build.source_dir = root
-    for name in ("lib/libkb_judge.so", "bin/kb_runner", "sources.sha256"):
+    for name in ("lib/libkb_judge.so", "bin/kb_runner", "bin/kb_env", "sources.sha256"):
         build.write(name, f"text of {name}")
     return build
 
@@ -165,11 +166,12 @@ def test_hashes_are_those_that_sha256sum_checks(tmp_path, capsys):
 
 def test_the_harness_is_hashed_as_results_name_it(tmp_path, monkeypatch):
     monkeypatch.undo()
-    names = ("lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner")
+    names = ("bin/kb_cc", "lib/libkb_judge.so")
     for name in names:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(name)
+    (tmp_path / "manifest.json").write_text(json.dumps({"harness": names}))
     assert shards.harness_sha256(tmp_path) == sha("".join(map(sha, names)))
 
 

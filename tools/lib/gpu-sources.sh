@@ -1,12 +1,13 @@
 # Which sources only a GPU exercises, and whether one has tried them as they are. Sourced in the project's folder.
 # shellcheck shell=bash
 
-# kb_gpu_sources: one hash of what judges and times on a GPU, of the blocks that kernels are made of, and of the flags
-# that all of it is built with.
+# kb_gpu_sources: one hash of what decides verdicts and times on a GPU, of the blocks that kernels are made of, and of
+# the flags that all of it is built with.
 kb_gpu_sources() {
-  find harness/{acceptance,session,bench,judge,runner,protocol,timing,device,reference,contract,blocks} \
-    harness/CMakeLists.txt harness/cmake/Kb{Options,Candidate,Headers,Libraries,Torch}.cmake \
-    -type f ! -name '*.md' ! -name '.*' ! -name '*~' -print0 |
+  local folder without=(-path harness/cpu)
+  while read -r folder; do without+=(-o -path "harness/$folder"); done < <(grep '^[a-z]' harness/without_verdict.txt)
+  find harness \( "${without[@]}" \) -prune -o \
+    -type f ! -name '*.md' ! -name without_verdict.txt ! -name '.*' ! -name '*~' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 

@@ -71,6 +71,53 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
     assert environment["sources_sha256"] == hashlib.sha256(hashes).hexdigest()
 
 
+def folders_without_verdict() -> set[str]:
+    lines = (SOURCE_DIR / "harness/without_verdict.txt").read_text().splitlines()
+    return {line for line in lines if line.isalpha()}
+
+
+def test_folders_that_decide_no_verdict_make_no_result_stale(manifest: dict) -> None:
+    """Binaries, whose hash a result names, are made of the other folders' files and of no others."""
+    without = folders_without_verdict()
+    folders = {path.name for path in (SOURCE_DIR / "harness").iterdir() if path.is_dir()}
+    assert without < folders
+    lines = (BUILD_DIR / "sources.sha256").read_text().splitlines()
+    hashed = {line.split()[1].split("/")[1] for line in lines if "  harness/" in line}
+    assert hashed == (folders - without) | {"CMakeLists.txt"}
+    inputs = subprocess.run(
+        ["ninja", "-C", BUILD_DIR, "-t", "inputs", *manifest["harness"]],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    used = set(re.findall(rf"^{SOURCE_DIR}/harness/(\w+)/\S+\.(?:cpp|cu)$", inputs, re.MULTILINE))
+    assert not used & without
+    # Headers for candidates, whose module has a hash of its own; programs around the judge; lanes.
+    elsewhere = {"aoti", "blocks", "cmake", "contract", "single", "torch_names"}
+    assert folders - without - elsewhere <= used
+
+
+def test_an_edit_makes_stale_what_it_may_change(tree: Tree) -> None:
+    """One file of each folder: the hash of what decides verdicts, and that of what a GPU tries."""
+    (tree.root / "build/cpu").mkdir(parents=True, exist_ok=True)
+    assert tree.configure().returncode == 0
+
+    def hashes() -> tuple[str, str]:
+        built = tree.run(["cmake", "--build", "build/cpu", "--target", "kb_sources"])
+        assert built.returncode == 0, built.stdout
+        gpu = tree.run(["bash", "-c", "source tools/lib/gpu-sources.sh; kb_gpu_sources"])
+        return (tree.root / "build/cpu/sources.sha256").read_text(), gpu.stdout
+
+    before = hashes()
+    for folder in sorted(path for path in (tree.root / "harness").iterdir() if path.is_dir()):
+        files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".cpp", ".h", ".cuh", ".cmake")]
+        text = files[0].read_text()
+        files[0].write_text(text + "\n")
+        sources, gpu = hashes()
+        decides = folder.name not in folders_without_verdict()
+        assert (sources != before[0]) == decides, files[0]
+        assert (gpu != before[1]) == (decides and folder.name != "cpu"), files[0]
+        files[0].write_text(text)
+
+
 def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
     left = [
         tree.root / "harness/bench" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
