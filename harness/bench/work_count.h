@@ -9,7 +9,8 @@
 namespace kb {
 
 /// Bytes from the declared tensors, multiply-adds from the operators that the reference calls and
-/// its outputs depend on, or less where the task declares it (Task::needing).
+/// its outputs depend on, less what launch() does not owe (acceptance/launch_work.h), or less where
+/// the task declares it (Task::needing).
 /// @param arguments inputs and weights, as for task.reference()
 Work count_work(const Task& task, const SizeBytes& sizes, const std::vector<at::Tensor>& arguments);
 

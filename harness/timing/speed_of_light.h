@@ -3,16 +3,31 @@
 // peaks.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 namespace kb {
 
-/// What one call cannot avoid: every input and weight read once, every output written once, and the
-/// multiply-adds of its matrix products and convolutions (counted as two operations each).
+/// How much of a task depends on its weights alone, so that prepare() may do it untimed.
+struct WeightsAlone {
+  double flops = 0;        ///< share of the counted multiply-adds
+  double bytes = 0;        ///< share of the tensors' bytes: weights of which launch() needs less
+  double moved_bytes = 0;  ///< share of what the reference's operators read and write
+
+  /// Whether most of the task may be done by prepare().
+  bool most() const { return std::max({flops, bytes, moved_bytes}) > 0.5; }
+};
+
+/// What one call cannot avoid, whatever prepare() has made of the weights: every input read once,
+/// every output written once, what is left of the weights, and the multiply-adds of its matrix
+/// products and convolutions (counted as two operations each).
 struct Work {
   double bytes = 0;
   double weight_bytes = 0;  ///< of these, what all calls of a unit read alike
   double flops = 0;
+  double counted_bytes = 0;  ///< every tensor once
+  double counted_flops = 0;  ///< the reference's own
+  WeightsAlone weights_alone;
   bool tf32 = false;     ///< the contract lets its products be rounded to TF32
   bool half = false;     ///< its tensors are of a 16-bit type
   bool library = false;  ///< cuBLAS or cuDNN have operators for it
@@ -40,8 +55,8 @@ Floor floor_of(const Work& work, const Peaks& peaks);
 
 /// Seconds below which `calls` calls cannot honestly be done: what fits into L2 may have been there
 /// before and need not leave it (twice its size is credited), for each call as far as they all read
-/// the same; the arithmetic limit is that of the tensor cores with a fourfold credit for algorithms
-/// that need fewer multiplications.
+/// the same; of weights half is credited, which prepare() may have packed; the arithmetic limit is
+/// that of the tensor cores with a fourfold credit for algorithms that need fewer multiplications.
 double hard_floor(const Work& work, double calls, const Peaks& peaks);
 
 }  // namespace kb

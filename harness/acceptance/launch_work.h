@@ -1,0 +1,40 @@
+// What of a reference's work a call of launch() owes, when prepare() has done all that needs no
+// input and everything linear is computed in the best order.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "acceptance/operators.h"
+
+namespace kb {
+
+/// One run of a reference, of which only what its outputs depend on counts.
+struct LaunchWork {
+  Operators counted;  ///< of all calls
+
+  /// No kernel does with less. A product or convolution without an operand that depends on an input
+  /// counts nothing. Of any other one counts the share that is left when the linear operators
+  /// around it are folded into it: if what follows or precedes it through these is at some place
+  /// fewer elements, or a weight is made of fewer, its share is as much smaller. Of several that
+  /// can be multiplied into one only the largest counts.
+  double flops = 0;
+  /// Of weights, or of what prepare() makes of them, that must be read all the same.
+  double weight_bytes = 0;
+
+  // How much prepare() can take over, for people: nothing is decided by it.
+  double flops_of_weights = 0;  ///< of calls that depend on weights alone
+  double moved_bytes = 0;       ///< read and written by all calls, operator by operator
+  double moved_of_weights = 0;  ///< by those that depend on weights alone
+  /// What is left of the weights' bytes when weights are folded, each as little as is sure. At
+  /// least `weight_bytes`.
+  double unfolded_weight_bytes = 0;
+};
+
+/// Watches a reference once.
+/// @param inputs, weights what it is given; no input lies in one piece of memory with a weight
+LaunchWork watch_launch_work(const std::vector<at::Tensor>& inputs,
+                             const std::vector<at::Tensor>& weights,
+                             const std::function<std::vector<at::Tensor>()>& run);
+
+}  // namespace kb
