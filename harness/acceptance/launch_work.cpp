@@ -42,9 +42,7 @@ struct Use {
 
   bool varies() const { return value.origin == Origin::inputs; }
   /// The share of its elements that are free.
-  double share() const {
-    return elements > 0 ? std::min(1.0, value.freedom / elements) : 1;
-  }
+  double share() const { return elements > 0 ? std::min(1.0, value.freedom / elements) : 1; }
 };
 
 void collect(const c10::IValue& value, size_t argument, std::vector<Use>& uses) {
@@ -71,14 +69,14 @@ double sum_of_elements(const std::vector<Use>& uses) {
 struct Call {
   std::vector<Use> reads, writes;
   Origin origin = Origin::constant;
-  bool linear = false;      ///< in the arguments that vary
-  bool moves = false;       ///< is more than another view of memory
-  bool recurrent = false;   ///< each of its results needs most of it
+  bool linear = false;     ///< in the arguments that vary
+  bool moves = false;      ///< is more than another view of memory
+  bool recurrent = false;  ///< each of its results needs most of it
   bool attention = false;
   CountedCall counted;
-  double share = 1;         ///< of its arithmetic, by what its operands are made of
+  double share = 1;  ///< of its arithmetic, by what its operands are made of
   // Found backwards:
-  double left = 1;          ///< of its results, at the narrowest place behind them
+  double left = 1;                 ///< of its results, at the narrowest place behind them
   std::vector<int64_t> narrowest;  ///< the shape of what is there
 
   bool counts() const { return counted.work.flops > 0; }
@@ -294,7 +292,8 @@ class Watcher final : public Tracer {
       Value own = a.value;
       if (call.counts() && call.is_operand(a)) {
         if (call.linear || call.recurrent) {
-          for (const size_t product : own.products) foldable_.push_back({product, id, Foldable::series});
+          for (const size_t product : own.products)
+            foldable_.push_back({product, id, Foldable::series});
         }
         if (call.linear) own.products = {id};
       }

@@ -108,9 +108,7 @@ CountedCall product_call(Arguments arguments, size_t first) {
 // Counts each call, for the sum of all or of those that are needed.
 class Counter final : public Tracer {
  public:
-  bool opens(const c10::OperatorHandle& op) override {
-    return !is_counted_whole(op.schema());
-  }
+  bool opens(const c10::OperatorHandle& op) override { return !is_counted_whole(op.schema()); }
   void call(const c10::OperatorHandle& op, torch::jit::Stack& stack) override {
     const size_t first = stack.size() - op.schema().arguments().size();
     const std::vector<c10::IValue> arguments(stack.begin() + static_cast<std::ptrdiff_t>(first),
