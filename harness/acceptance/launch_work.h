@@ -9,26 +9,31 @@
 
 namespace kb {
 
-/// One run of a reference, of which only what its outputs depend on counts.
-struct LaunchWork {
-  Operators counted;  ///< of all calls
-
-  /// No kernel does with less. A product or convolution without an operand that depends on an input
-  /// counts nothing. Of any other one counts the share that is left when the linear operators
-  /// around it are folded into it: if what follows or precedes it through these is at some place
-  /// fewer elements, or a weight is made of fewer, its share is as much smaller. Of several that
-  /// can be multiplied into one only the largest counts.
+/// A product or convolution without an operand that depends on an input is not owed. Of any other
+/// one is owed the share that is left when the linear operators around it are folded into it: if
+/// what follows or precedes it through these is at some place fewer elements, or a weight is made
+/// of fewer, its share is as much smaller.
+struct OwedWork {
   double flops = 0;
   /// Of weights, or of what prepare() makes of them, that must be read all the same.
   double weight_bytes = 0;
+};
+
+/// One run of a reference, of which only what its outputs depend on counts.
+struct LaunchWork {
+  Operators counted;  ///< of all calls
+  /// No kernel does with less. Where values take several ways, the widest alone says how many
+  /// elements must pass; of several products that can be multiplied into one only the largest
+  /// counts.
+  OwedWork sure;
+  /// What is to be expected of a good kernel: several ways add up, and products stay apart.
+  OwedWork likely;
 
   // How much prepare() can take over, for people: nothing is decided by it.
-  double flops_of_weights = 0;  ///< of calls that depend on weights alone
-  double moved_bytes = 0;       ///< read and written by all calls, operator by operator
-  double moved_of_weights = 0;  ///< by those that depend on weights alone
-  /// What is left of the weights' bytes when weights are folded, each as little as is sure. At
-  /// least `weight_bytes`.
-  double unfolded_weight_bytes = 0;
+  double flops_of_weights = 0;       ///< of calls that depend on weights alone
+  double moved_bytes = 0;            ///< read and written by all calls, operator by operator
+  double moved_of_weights = 0;       ///< by those that depend on weights alone
+  double unfolded_weight_bytes = 0;  ///< that prepare() cannot spare launch() by folding weights
 };
 
 /// Watches a reference once.

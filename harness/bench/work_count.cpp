@@ -39,9 +39,12 @@ Work count_work(const Task& task, const SizeBytes& sizes,
   const LaunchWork launch =
       watch_launch_work(inputs, weights, [&] { return task.reference(sizes, arguments); });
   work.counted_flops = launch.counted.flops;
-  work.weight_bytes = std::min(weight_bytes, launch.weight_bytes);
-  work.bytes = work.counted_bytes - weight_bytes + work.weight_bytes;
-  work.flops = launch.flops;
+  const double other_bytes = work.counted_bytes - weight_bytes;
+  work.bytes = other_bytes + std::min(weight_bytes, launch.likely.weight_bytes);
+  work.flops = launch.likely.flops;
+  work.sure.weight_bytes = std::min(weight_bytes, launch.sure.weight_bytes);
+  work.sure.bytes = other_bytes + work.sure.weight_bytes;
+  work.sure.flops = launch.sure.flops;
   work.weights_alone = {
       .flops = share(launch.flops_of_weights, launch.counted.flops),
       .bytes = share(weight_bytes - std::min(weight_bytes, launch.unfolded_weight_bytes),
@@ -52,10 +55,27 @@ Work count_work(const Task& task, const SizeBytes& sizes,
   work.library = launch.counted.any();
   if (task.least_work) {
     const LeastWork declared = task.least_work(sizes);
-    work.bytes = least(task, "bytes", work.counted_bytes, work.bytes, declared.bytes);
-    work.flops = least(task, "FLOPs", work.counted_flops, work.flops, declared.flops);
+    for (double* bytes : {&work.bytes, &work.sure.bytes}) {
+      *bytes = least(task, "bytes", work.counted_bytes, *bytes, declared.bytes);
+    }
+    for (double* flops : {&work.flops, &work.sure.flops}) {
+      *flops = least(task, "FLOPs", work.counted_flops, *flops, declared.flops);
+    }
   }
   return work;
+}
+
+Json work_to_json(const Work& work) {
+  const WeightsAlone& alone = work.weights_alone;
+  return {{"bytes", work.bytes},
+          {"flops", work.flops},
+          {"counted_bytes", work.counted_bytes},
+          {"counted_flops", work.counted_flops},
+          {"weights_alone",
+           {{"bytes", alone.bytes},
+            {"flops", alone.flops},
+            {"moved_bytes", alone.moved_bytes},
+            {"most", alone.most()}}}};
 }
 
 }  // namespace kb

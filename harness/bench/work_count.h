@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kb/task.h"
+#include "result/files.h"
 #include "timing/speed_of_light.h"
 
 namespace kb {
@@ -13,5 +14,10 @@ namespace kb {
 /// the task declares it (Task::needing).
 /// @param arguments inputs and weights, as for task.reference()
 Work count_work(const Task& task, const SizeBytes& sizes, const std::vector<at::Tensor>& arguments);
+
+/// As results have it: {"bytes", "flops"} that a call cannot avoid, "counted_bytes" and
+/// "counted_flops" of tensors and reference, and "weights_alone": shares that prepare() may do, and
+/// whether that is "most" of the task.
+Json work_to_json(const Work& work);
 
 }  // namespace kb

@@ -18,13 +18,20 @@ struct WeightsAlone {
   bool most() const { return std::max({flops, bytes, moved_bytes}) > 0.5; }
 };
 
-/// What one call cannot avoid, whatever prepare() has made of the weights: every input read once,
-/// every output written once, what is left of the weights, and the multiply-adds of its matrix
-/// products and convolutions (counted as two operations each).
-struct Work {
+/// Without which no call of launch() does, whatever prepare() has made of the weights.
+struct LeastCall {
   double bytes = 0;
   double weight_bytes = 0;  ///< of these, what all calls of a unit read alike
   double flops = 0;
+};
+
+/// What a good kernel's call does when prepare() has done its part: every input read once, every
+/// output written once, what is left of the weights, and the multiply-adds of its matrix products
+/// and convolutions (counted as two operations each).
+struct Work {
+  double bytes = 0;
+  double flops = 0;
+  LeastCall sure;
   double counted_bytes = 0;  ///< every tensor once
   double counted_flops = 0;  ///< the reference's own
   WeightsAlone weights_alone;
@@ -57,6 +64,6 @@ Floor floor_of(const Work& work, const Peaks& peaks);
 /// before and need not leave it (twice its size is credited), for each call as far as they all read
 /// the same; of weights half is credited, which prepare() may have packed; the arithmetic limit is
 /// that of the tensor cores with a fourfold credit for algorithms that need fewer multiplications.
-double hard_floor(const Work& work, double calls, const Peaks& peaks);
+double hard_floor(const LeastCall& sure, double calls, const Peaks& peaks);
 
 }  // namespace kb
