@@ -46,7 +46,7 @@ struct Value {
   Origin origin = Origin::constant;
   /// The fewest elements that it is a linear function of (of inputs), or any function (of weights).
   Amount freedom = {0, std::numeric_limits<double>::infinity()};
-  std::set<size_t> sources = {};   ///< where its linear chain begins: inputs, other results
+  std::set<size_t> sources = {};   ///< where its linear chain begins, or of which weights it is
   std::set<size_t> products = {};  ///< counted calls in that chain
 };
 
@@ -101,9 +101,9 @@ double bytes_of(const std::vector<Use>& uses) {
 struct Call {
   std::vector<Use> reads, writes;
   Origin origin = Origin::constant;
-  bool linear = false;  ///< in the arguments that vary
-  bool view = false;    ///< makes nothing new
-  bool moves = false;   ///< reads and writes memory
+  bool linear = false;    ///< in the arguments that vary
+  bool view = false;      ///< makes nothing new
+  bool computes = false;  ///< new values
   CountedCall counted;
   Amount share = Amount::both(1);  ///< of its arithmetic, by what its operands are made of
   // Found backwards:
@@ -120,6 +120,17 @@ struct Call {
   bool operands_vary() const {
     return std::any_of(reads.begin(), reads.end(),
                        [&](const Use& use) { return use.varies() && is_operand(use); });
+  }
+  /// Of its arithmetic, by what its operands are made of that are weights.
+  double share_of_inputs() const {
+    if (!operands_vary()) return 0;
+    double elements = 0, free = 0;
+    for (const Use& use : reads) {
+      if (use.value.origin != Origin::weights || !is_operand(use)) continue;
+      elements += use.elements;
+      free += use.elements * use.share().sure;
+    }
+    return elements > 0 ? free / elements : 1;
   }
   Amount owed_share() const {
     if (!operands_vary()) return {};
@@ -171,7 +182,7 @@ bool meet(const std::set<size_t>& a, const std::set<size_t>& b) {
 class Watcher final : public Tracer {
  public:
   Watcher(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights) {
-    for (const at::Tensor& t : weights) give(t, {.origin = Origin::weights});
+    for (const at::Tensor& t : weights) give(t, {.origin = Origin::weights, .sources = {next_++}});
     for (const at::Tensor& t : inputs) give(t, {.origin = Origin::inputs, .sources = {next_++}});
   }
 
@@ -201,7 +212,7 @@ class Watcher final : public Tracer {
     flow_.call(op, stack);
     std::vector<Use> results;
     for (size_t i = first; i < stack.size(); ++i) collect(stack[i], i, results);
-    add_results(call, std::move(results));
+    call.computes = add_results(call, std::move(results)) && !only_moves(schema);
     call.counted =
         count_call(schema, arguments, stack.size() > first ? stack[first] : c10::IValue());
     call.linear = call.origin == Origin::inputs && is_linear(schema, arguments, varies);
@@ -223,11 +234,11 @@ class Watcher final : public Tracer {
       if (!needed[i]) continue;
       const Call& call = calls_[i];
       work.counted += call.counted.work;
-      if (!call.operands_vary()) work.flops_of_weights += call.counted.work.flops;
-      if (call.moves) {
-        const double moved = bytes_of(call.reads) + bytes_of(call.writes);
-        work.moved_bytes += moved;
-        if (call.origin != Origin::inputs) work.moved_of_weights += moved;
+      work.flops_of_weights += call.counted.work.flops * (1 - call.share_of_inputs());
+      if (call.computes) {
+        const double bytes = bytes_of(call.reads) + bytes_of(call.writes);
+        work.operator_bytes += bytes;
+        if (call.origin != Origin::inputs) work.operator_bytes_of_weights += bytes;
       }
       if (call.origin != Origin::inputs) continue;
       note_weights_apart(call, apart);
@@ -267,15 +278,17 @@ class Watcher final : public Tracer {
     if (value.origin >= here.origin) here = std::move(value);
   }
 
-  static void add_results(Call& call, std::vector<Use> results) {
-    call.moves = !call.writes.empty();
+  // Returns whether anything new is written.
+  static bool add_results(Call& call, std::vector<Use> results) {
+    bool writes = !call.writes.empty();
     for (Use& use : results) {
       const auto same = [&](const Use& other) { return other.memory == use.memory; };
       if (std::any_of(call.writes.begin(), call.writes.end(), same)) continue;
       const bool of_argument = std::any_of(call.reads.begin(), call.reads.end(), same);
-      (of_argument ? call.view : call.moves) = true;
+      (of_argument ? call.view : writes) = true;
       call.writes.push_back(std::move(use));
     }
+    return writes;
   }
 
   // Of all elements of an argument, which may be a list.
@@ -299,9 +312,12 @@ class Watcher final : public Tracer {
       return {.origin = Origin::inputs, .freedom = elements, .sources = {next_++}};
     }
     result.freedom = {};
+    double sum_apart = 0;  // of what can only be side by side
     for (const Use& use : call.reads) {
       if (use.value.origin != call.origin) continue;
+      const bool apart = side_by_side && !meet(use.value.sources, result.sources);
       result.freedom.add_way(use.value.freedom);
+      if (apart) result.freedom.sure = sum_apart += use.value.freedom.sure;
       result.sources.insert(use.value.sources.begin(), use.value.sources.end());
       result.products.insert(use.value.products.begin(), use.value.products.end());
     }

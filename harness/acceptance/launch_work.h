@@ -30,9 +30,11 @@ struct LaunchWork {
   OwedWork likely;
 
   // How much prepare() can take over, for people: nothing is decided by it.
-  double flops_of_weights = 0;       ///< of calls that depend on weights alone
-  double moved_bytes = 0;            ///< read and written by all calls, operator by operator
-  double moved_of_weights = 0;       ///< by those that depend on weights alone
+  /// Of calls that depend on weights alone, and of others as far as their operands are made of
+  /// fewer weights than they have elements.
+  double flops_of_weights = 0;
+  double operator_bytes = 0;  ///< read and written by all operators that compute something
+  double operator_bytes_of_weights = 0;  ///< by those that depend on weights alone
   double unfolded_weight_bytes = 0;  ///< that prepare() cannot spare launch() by folding weights
 };
 

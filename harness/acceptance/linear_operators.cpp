@@ -77,6 +77,10 @@ const Names linear_together{"_adaptive_avg_pool2d",
                             "upsample_trilinear3d",
                             "view"};
 
+// Of these, those that compute nothing and may copy.
+const Names moving{"_to_copy", "cat",    "clone", "constant_pad_nd", "copy", "flip",
+                   "roll",     "repeat", "stack"};
+
 // Linear in the first argument while the others do not vary: factors, divisors, places, masks.
 const Names linear_in_first{"div",          "gather",      "index",
                             "index_select", "masked_fill", "masked_select"};
@@ -120,6 +124,8 @@ bool ignores_values(const c10::FunctionSchema& schema) {
   const std::string_view name = plain_name(schema);
   return name.ends_with("_like") || name.starts_with("new_") || name == "zero";
 }
+
+bool only_moves(const c10::FunctionSchema& schema) { return moving.contains(plain_name(schema)); }
 
 bool concatenates(const c10::FunctionSchema& schema) {
   const std::string_view name = plain_name(schema);

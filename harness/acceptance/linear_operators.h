@@ -17,6 +17,10 @@ bool is_linear(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> arg
 /// Whether an operator takes a tensor for its shape alone, as zeros_like() does.
 bool ignores_values(const c10::FunctionSchema& schema);
 
+/// Whether an operator computes nothing: its results are elements of its arguments, in another
+/// order.
+bool only_moves(const c10::FunctionSchema& schema);
+
 /// Whether an operator puts its arguments side by side and adds nothing.
 bool concatenates(const c10::FunctionSchema& schema);
 

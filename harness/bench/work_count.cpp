@@ -49,7 +49,7 @@ Work count_work(const Task& task, const SizeBytes& sizes,
       .flops = share(launch.flops_of_weights, launch.counted.flops),
       .bytes = share(weight_bytes - std::min(weight_bytes, launch.unfolded_weight_bytes),
                      work.counted_bytes),
-      .moved_bytes = share(launch.moved_of_weights, launch.moved_bytes)};
+      .operator_bytes = share(launch.operator_bytes_of_weights, launch.operator_bytes)};
   work.tf32 = may_round_to_tf32(launch.counted);
   work.half = dtype_of<real> != at::kFloat;  // real may be incomplete
   work.library = launch.counted.any();
@@ -74,7 +74,7 @@ Json work_to_json(const Work& work) {
           {"weights_alone",
            {{"bytes", alone.bytes},
             {"flops", alone.flops},
-            {"moved_bytes", alone.moved_bytes},
+            {"operator_bytes", alone.operator_bytes},
             {"most", alone.most()}}}};
 }
 

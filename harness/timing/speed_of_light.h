@@ -10,12 +10,12 @@ namespace kb {
 
 /// How much of a task depends on its weights alone, so that prepare() may do it untimed.
 struct WeightsAlone {
-  double flops = 0;        ///< share of the counted multiply-adds
-  double bytes = 0;        ///< share of the tensors' bytes: weights of which launch() needs less
-  double moved_bytes = 0;  ///< share of what the reference's operators read and write
+  double flops = 0;           ///< share of the counted multiply-adds
+  double bytes = 0;           ///< share of the tensors' bytes: weights of which launch() needs less
+  double operator_bytes = 0;  ///< share of what operators that compute read and write
 
   /// Whether most of the task may be done by prepare().
-  bool most() const { return std::max({flops, bytes, moved_bytes}) > 0.5; }
+  bool most() const { return std::max({flops, bytes, operator_bytes}) > 0.5; }
 };
 
 /// Without which no call of launch() does, whatever prepare() has made of the weights.

@@ -44,10 +44,10 @@ TEST(SpeedOfLight, WeightsMayStayInTheL2FromCallToCall) {
 
 TEST(SpeedOfLight, AMarkTakesMoreThanHalfOfAnything) {
   EXPECT_FALSE(WeightsAlone{}.most());
-  EXPECT_FALSE((WeightsAlone{.flops = 0.5, .bytes = 0.5, .moved_bytes = 0.5}.most()));
+  EXPECT_FALSE((WeightsAlone{.flops = 0.5, .bytes = 0.5, .operator_bytes = 0.5}.most()));
   EXPECT_TRUE(WeightsAlone{.flops = 0.51}.most());
   EXPECT_TRUE(WeightsAlone{.bytes = 0.51}.most());
-  EXPECT_TRUE(WeightsAlone{.moved_bytes = 0.51}.most());
+  EXPECT_TRUE(WeightsAlone{.operator_bytes = 0.51}.most());
 }
 
 }  // namespace
