@@ -10,7 +10,8 @@ namespace kb {
 
 /// How much of a task depends on its weights alone, so that prepare() may do it untimed.
 struct WeightsAlone {
-  double flops = 0;           ///< share of the counted multiply-adds
+  /// Share of the counted multiply-adds: of weights, or of what is made of fewer weights.
+  double flops = 0;
   double bytes = 0;           ///< share of the tensors' bytes: weights of which launch() needs less
   double operator_bytes = 0;  ///< share of what operators that compute read and write
 
