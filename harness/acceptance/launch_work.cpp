@@ -186,7 +186,7 @@ class Watcher final : public Tracer {
     for (const at::Tensor& t : inputs) give(t, {.origin = Origin::inputs, .sources = {next_++}});
   }
 
-  bool opens(const c10::OperatorHandle& op) override { return !is_counted_whole(op.schema()); }
+  bool opens(const c10::OperatorHandle& op) override { return !is_taken_whole(op.schema()); }
 
   void call(const c10::OperatorHandle& op, torch::jit::Stack& stack) override {
     const c10::FunctionSchema& schema = op.schema();

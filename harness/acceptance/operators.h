@@ -33,8 +33,8 @@ struct CountedCall {
 CountedCall count_call(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> arguments,
                        const c10::IValue& result);
 
-/// Whether an operator counts as a whole although it is made of others.
-bool is_counted_whole(const c10::FunctionSchema& schema);
+/// Whether an operator is taken as a whole although it is made of others.
+bool is_taken_whole(const c10::FunctionSchema& schema);
 
 /// Watches the operators that `run` calls on this thread. Matrix products: every pair of elements
 /// that meet. Convolutions: every weight at every position of the smaller grid. Recurrent layers:

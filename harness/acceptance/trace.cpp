@@ -30,8 +30,6 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {
 }
 
 bool is_composite(const c10::OperatorHandle& op) {
-  // On a CPU it computes by itself, on plain memory.
-  if (op.schema().name() == "aten::max_pool1d") return false;
   return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
          !op.hasKernelForDispatchKey(c10::DispatchKey::CPU) &&
          !op.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
