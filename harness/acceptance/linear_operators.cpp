@@ -10,86 +10,40 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
+// @param text  separated by spaces
+Names names(std::string_view text) {
+  Names found;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    found.insert(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return found;
+}
+
 // Linear in all arguments together: what moves values and what adds them.
-const Names linear_together{"_adaptive_avg_pool2d",
-                            "_adaptive_avg_pool3d",
-                            "_reshape_alias",
-                            "_to_copy",
-                            "_unsafe_view",
-                            "add",
-                            "alias",
-                            "as_strided",
-                            "avg_pool1d",
-                            "avg_pool2d",
-                            "avg_pool3d",
-                            "cat",
-                            "channel_shuffle",
-                            "clone",
-                            "col2im",
-                            "constant_pad_nd",
-                            "copy",
-                            "cumsum",
-                            "detach",
-                            "diag_embed",
-                            "diagonal",
-                            "expand",
-                            "flip",
-                            "im2col",
-                            "lift_fresh",
-                            "mean",
-                            "nansum",
-                            "neg",
-                            "permute",
-                            "pixel_shuffle",
-                            "pixel_unshuffle",
-                            "reflection_pad1d",
-                            "reflection_pad2d",
-                            "reflection_pad3d",
-                            "repeat",
-                            "replication_pad1d",
-                            "replication_pad2d",
-                            "replication_pad3d",
-                            "roll",
-                            "rsub",
-                            "select",
-                            "slice",
-                            "split",
-                            "split_with_sizes",
-                            "squeeze",
-                            "stack",
-                            "sub",
-                            "sum",
-                            "t",
-                            "trace",
-                            "transpose",
-                            "tril",
-                            "triu",
-                            "unbind",
-                            "unfold",
-                            "unsafe_split",
-                            "unsqueeze",
-                            "upsample_bicubic2d",
-                            "upsample_bilinear2d",
-                            "upsample_linear1d",
-                            "upsample_nearest1d",
-                            "upsample_nearest2d",
-                            "upsample_nearest3d",
-                            "upsample_trilinear3d",
-                            "view"};
+const Names linear_together = names(
+    "_adaptive_avg_pool2d _adaptive_avg_pool3d _reshape_alias _to_copy _unsafe_view add alias "
+    "as_strided avg_pool1d avg_pool2d avg_pool3d cat channel_shuffle clone col2im "
+    "constant_pad_nd copy cumsum detach diag_embed diagonal expand flip im2col lift_fresh "
+    "mean nansum neg permute pixel_shuffle pixel_unshuffle reflection_pad1d reflection_pad2d "
+    "reflection_pad3d repeat replication_pad1d replication_pad2d replication_pad3d roll rsub "
+    "select slice split split_with_sizes squeeze stack sub sum t trace transpose tril triu "
+    "unbind unfold unsafe_split unsqueeze upsample_bicubic2d upsample_bilinear2d "
+    "upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d "
+    "upsample_trilinear3d view");
 
 // Of these, those that compute nothing and may copy.
-const Names moving{"_to_copy", "cat",    "clone", "constant_pad_nd", "copy", "flip",
-                   "roll",     "repeat", "stack"};
+const Names moving = names("_to_copy cat clone constant_pad_nd copy flip roll repeat stack");
 
 // Linear in the first argument while the others do not vary: factors, divisors, places, masks.
-const Names linear_in_first{"div",          "gather",      "index",
-                            "index_select", "masked_fill", "masked_select"};
+const Names linear_in_first = names("div gather index index_select masked_fill masked_select");
 
 // Linear in any one argument while the others do not vary.
-const Names linear_in_one{"mul", "mm", "bmm", "mv", "dot"};
+const Names linear_in_one = names("mul mm bmm mv dot");
 
 // A sum of the first argument and a product of the next two.
-const Names sums_of_products{"addmm", "baddbmm", "addmv"};
+const Names sums_of_products = names("addmm baddbmm addmv");
 
 std::string_view plain_name(const c10::FunctionSchema& schema) {
   std::string_view name = schema.name();

@@ -99,9 +99,8 @@ TEST(Operators, WhatNoOutputDependsOnIsNotNeeded) {
 // to be needed: level2/055 had no arithmetic.
 TEST(Operators, WhatIsPooledByItsLargestIsNeeded) {
   const Tensor a = filled({3, 4}), b = filled({4, 6});
-  const Operators needed = watch_needed_operators([&] {
-    return std::vector<Tensor>{at::max_pool1d(at::matmul(a, b).unsqueeze(1), 2).sum()};
-  });
+  const Operators needed = watch_needed_operators(
+      [&] { return std::vector<Tensor>{at::max_pool1d(at::matmul(a, b).unsqueeze(1), 2).sum()}; });
   EXPECT_EQ(needed.flops, 2 * 3 * 4 * 6);
 }
 
