@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "acceptance/trace.h"
@@ -76,34 +77,45 @@ bool is_recurrent(std::string_view name) {
          name == "aten::rnn_relu";
 }
 
-// What one operator stands for.
-Operators counted(std::string_view name, Arguments arguments, const c10::IValue& result) {
-  if (name == "aten::mm" || name == "aten::bmm" || name == "aten::mv" || name == "aten::dot") {
-    return product(tensor(arguments, 0), tensor(arguments, 1));
+double elements_per(const at::Tensor& weight, int64_t outputs) {
+  return count(weight) / static_cast<double>(std::max<int64_t>(outputs, 1));
+}
+
+// A transposed convolution's weight is [in, out / groups, ..], another's [out, in / groups, ..].
+CountedCall convolution_call(Arguments arguments, const at::Tensor& y) {
+  constexpr size_t transposed = 6, groups = 8;
+  const at::Tensor weight = tensor(arguments, 1);
+  CountedCall call{.work = convolution(arguments, y), .operands = {0, 1}};
+  int64_t extent = std::numeric_limits<int64_t>::max();
+  for (int64_t d = 2; d < weight.dim(); ++d) {
+    call.taps *= static_cast<double>(weight.size(d));
+    extent = std::min({extent, tensor(arguments, 0).size(d), y.size(d)});
   }
-  if (name == "aten::addmm" || name == "aten::baddbmm" || name == "aten::addmv") {
-    return product(tensor(arguments, 1), tensor(arguments, 2));
-  }
-  if (is_recurrent(name)) return recurrent(arguments);
-  if (name == "aten::scaled_dot_product_attention") return attention(arguments);
-  if (name == "aten::convolution") return convolution(arguments, result.toTensor());
-  return {};
+  call.extent = static_cast<double>(extent);
+  call.depth = arguments[transposed].toBool()
+                   ? elements_per(weight, weight.size(1) * arguments[groups].toInt())
+                   : elements_per(weight, weight.size(0));
+  return call;
+}
+
+CountedCall product_call(Arguments arguments, size_t first) {
+  const at::Tensor a = tensor(arguments, first);
+  return {.work = product(a, tensor(arguments, first + 1)),
+          .operands = {first, first + 1},
+          .depth = static_cast<double>(a.size(-1))};
 }
 
 // Counts each call, for the sum of all or of those that are needed.
 class Counter final : public Tracer {
  public:
-  bool opens(const c10::OperatorHandle& op) override {
-    const std::string_view name = op.schema().name();
-    return !is_recurrent(name) && name != "aten::scaled_dot_product_attention";
-  }
+  bool opens(const c10::OperatorHandle& op) override { return !is_taken_whole(op.schema()); }
   void call(const c10::OperatorHandle& op, torch::jit::Stack& stack) override {
     const size_t first = stack.size() - op.schema().arguments().size();
     const std::vector<c10::IValue> arguments(stack.begin() + static_cast<std::ptrdiff_t>(first),
                                              stack.end());
     flow_.call(op, stack);
-    calls_.push_back(counted(op.schema().name(), arguments,
-                             stack.size() > first ? stack[first] : c10::IValue()));
+    const c10::IValue result = stack.size() > first ? stack[first] : c10::IValue();
+    calls_.push_back(count_call(op.schema(), arguments, result).work);
   }
 
   Operators all() const {
@@ -134,6 +146,31 @@ Operators& Operators::operator+=(const Operators& more) {
   recurrent |= more.recurrent;
   attention |= more.attention;
   return *this;
+}
+
+bool is_taken_whole(const c10::FunctionSchema& schema) {
+  // On a CPU max_pool1d() computes by itself, on plain memory: what it reads would seem needless.
+  return is_recurrent(schema.name()) || schema.name() == "aten::scaled_dot_product_attention" ||
+         schema.name() == "aten::max_pool1d";
+}
+
+CountedCall count_call(const c10::FunctionSchema& schema, Arguments arguments,
+                       const c10::IValue& result) {
+  const std::string_view name = schema.name();
+  if (name == "aten::mm" || name == "aten::bmm" || name == "aten::mv" || name == "aten::dot") {
+    return product_call(arguments, 0);
+  }
+  if (name == "aten::addmm" || name == "aten::baddbmm" || name == "aten::addmv") {
+    return product_call(arguments, 1);
+  }
+  if (is_recurrent(name)) return {.work = recurrent(arguments), .operands = {0, 2}};
+  if (name == "aten::scaled_dot_product_attention") {
+    return {.work = attention(arguments),
+            .operands = {0, 1, 2},
+            .depth = static_cast<double>(tensor(arguments, 0).size(-1))};
+  }
+  if (name == "aten::convolution") return convolution_call(arguments, result.toTensor());
+  return {};
 }
 
 Operators watch_operators(const std::function<void()>& run) {

@@ -2,6 +2,9 @@
 // for.
 #pragma once
 
+#include <ATen/core/function_schema.h>
+#include <ATen/core/ivalue.h>
+
 #include <functional>
 #include <vector>
 
@@ -16,6 +19,22 @@ struct Operators {
   bool any() const { return matmul || convolution || recurrent || attention; }
   Operators& operator+=(const Operators& more);
 };
+
+/// One call that counts: its arithmetic, and what that is made of.
+struct CountedCall {
+  Operators work;
+  std::vector<size_t> operands;  ///< arguments whose elements meet in it
+  double depth = 1;              ///< of each sum of products
+  double taps = 1;               ///< of a convolution: positions of its kernel
+  double extent = 1;             ///< of a convolution: the least of its input's and output's grids
+};
+
+/// What a call stands for; no arithmetic for what is not counted.
+CountedCall count_call(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> arguments,
+                       const c10::IValue& result);
+
+/// Whether an operator is taken as a whole although it is made of others.
+bool is_taken_whole(const c10::FunctionSchema& schema);
 
 /// Watches the operators that `run` calls on this thread. Matrix products: every pair of elements
 /// that meet. Convolutions: every weight at every position of the smaller grid. Recurrent layers:

@@ -48,6 +48,9 @@ class Duel {
   /// launches.
   double reference_single_call();
 
+  /// What the candidate's prepare() took the first time; none where it has none.
+  const std::optional<Preparing>& preparing() const { return calls_.preparing(); }
+
   int64_t calls_per_unit() const { return calls_.per_unit(); }
   /// Gives units as many calls as their size asks for, if that is more than `times` what they have:
   /// a candidate that is slow only as long as this is found out would have its units short. Ends

@@ -10,6 +10,7 @@
 
 #include "bench/lane_report.h"
 #include "bench/review.h"
+#include "bench/work_count.h"
 #include "device/peaks_file.h"
 
 namespace kb {
@@ -109,7 +110,7 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
 // Seconds below which no unit of this chain can be; 0 where the device is not known.
 double Lanes::least(const Chain& chain) const {
   if (!device_.peaks) return 0;
-  return hard_floor(prepared_->work, static_cast<double>(chain.times.calls), *device_.peaks);
+  return hard_floor(prepared_->work.sure, static_cast<double>(chain.times.calls), *device_.peaks);
 }
 
 void Lanes::start_pair(const Chain& chain) {
@@ -128,6 +129,7 @@ void Lanes::start_pair(const Chain& chain) {
   const auto calls = chain.pair > 1 ? std::optional(chains_.front()->times.calls) : std::nullopt;
   duel_ = std::make_unique<Duel>(problem_, prepared_->plan, pair_.reference(), pair_.candidate(),
                                  unit_size(), calls);
+  if (!preparing_) preparing_ = duel_->preparing();
 }
 
 // Everything that is timed on one pair of processes. A host that launches slower for some seconds
@@ -302,6 +304,13 @@ Json Lanes::speed_of_light() const {
           {"bound", floor.bound},
           {"bytes", prepared_->work.bytes},
           {"flops", prepared_->work.flops}};
+}
+
+Json Lanes::work() const { return prepared_ ? work_to_json(prepared_->work) : Json(); }
+
+Json Lanes::preparing() const {
+  if (!preparing_) return nullptr;
+  return {{"ms", 1e3 * preparing_->seconds}, {"bytes", preparing_->held_bytes}};
 }
 
 std::string Lanes::end() {

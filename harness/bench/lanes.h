@@ -43,6 +43,10 @@ class Lanes {
   const Json& missing() const { return reports_.missing; }
   /// {"floor_ms", "fraction", "bound", "bytes", "flops"} of the fastest lane; null without a GPU.
   Json speed_of_light() const;
+  /// What work_to_json() says of the task at the timed sizes; null if nothing was timed.
+  Json work() const;
+  /// {"ms", "bytes"}: what prepare() took the first time, and holds; null where there is none.
+  Json preparing() const;
   /// All of them; those of missing lanes have no blocks.
   std::vector<const Chain*> chains() const;
   /// Seconds by phase so far: "start" (processes), "inputs" (buffers, fills), "expected" (what
@@ -87,7 +91,8 @@ class Lanes {
   Pair pair_;
   Device device_;
   std::optional<Preparation> prepared_;
-  std::unique_ptr<Duel> duel_;  ///< on the pair, while it is timed
+  std::optional<Preparing> preparing_;  ///< of the first pair
+  std::unique_ptr<Duel> duel_;          ///< on the pair, while it is timed
   std::vector<std::unique_ptr<Chain>> chains_;
   Reports reports_;
 };

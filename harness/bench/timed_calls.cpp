@@ -53,7 +53,10 @@ void TimedCalls::bind(RunnerSession& reference, RunnerSession& candidate) {
   const auto phase = problem_.phases.in("inputs");
   for (RunnerSession* runner : {&reference, &candidate}) work_->bind(*runner);
   problem_.memory.finish();
-  for (RunnerSession* runner : {&reference, &candidate}) runner->prepare();
+  reference.prepare();
+  const std::optional<Preparing> preparing = candidate.prepare();
+  if (!std::exchange(bound_, true))
+    preparing_ = preparing;  // later ones find memory and code there
 }
 
 int64_t TimedCalls::most_per_unit() const { return std::min(most_slots_ - 1, max_calls); }

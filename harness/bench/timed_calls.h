@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,8 +24,10 @@ class TimedCalls {
 
   /// Makes room for units of so many calls, with new weights and inputs; bind() comes next.
   void allocate(int64_t calls);
-  /// Hands the tensors over to both runners.
+  /// Hands the tensors over to both runners, which prepare for the weights.
   void bind(RunnerSession& reference, RunnerSession& candidate);
+  /// What the candidate's prepare() took the first time; none where it has none.
+  const std::optional<Preparing>& preparing() const { return preparing_; }
   /// Waits for the judge's own work on the device.
   void settle() const { problem_.memory.finish(); }
   int64_t per_unit() const { return calls_; }
@@ -74,6 +77,8 @@ class TimedCalls {
   uint64_t noise_seed_;     ///< of the last call that was looked at again
   int64_t most_slots_ = 1;  ///< that memory allows
   int64_t calls_ = 1;       ///< per unit
+  bool bound_ = false;
+  std::optional<Preparing> preparing_;
   std::unique_ptr<Workload> work_;
   std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
   std::vector<at::Tensor> places_, left_;          ///< in the outputs, and what was there

@@ -39,6 +39,14 @@ void print(const std::string& candidate, const Json& lanes) {
   }
 }
 
+// What the times above leave out.
+void print_preparing(const std::string& candidate, const Json& preparing, const Json& work) {
+  if (preparing.is_null()) return;
+  std::printf("%s: prepare() took %.4f ms, untimed, and holds %.3f MB%s\n", candidate.c_str(),
+              preparing["ms"].get<double>(), 1e-6 * preparing["bytes"].get<double>(),
+              work["weights_alone"]["most"] ? "; most of this task depends on weights alone" : "");
+}
+
 int keep_verdict(ResultFile& file, const Decided& decided) {
   file.save("bench", to_string(decided.verdict), decided.what());
   std::printf("%s: %s: %s\n", file.entry().name.c_str(), to_string(decided.verdict),
@@ -177,6 +185,7 @@ int time_candidate(int argc, char** argv, const Task& declared) {
   const std::string printed = lanes.end();
   benchmarks.print(lanes.chains());
   print(options.candidate, lanes.report());
+  print_preparing(options.candidate, lanes.preparing(), lanes.work());
   const bool kept = options.report.empty() && chosen.size() == names.size();
   {
     const auto phase = lanes.phases().in("end");
@@ -191,6 +200,8 @@ int time_candidate(int argc, char** argv, const Task& declared) {
                        {"lanes", lanes.report()},
                        {"missing_lanes", lanes.missing()},
                        {"speed_of_light", lanes.speed_of_light()},
+                       {"work", lanes.work()},
+                       {"prepare", lanes.preparing()},
                        {"wall_seconds", lanes.phases().seconds()}};
   file.json()["timing"] = timing;
   file.json()["machine"]["gpu"] = own_gpu();  // not always the one of the step before

@@ -14,7 +14,7 @@
 
 namespace kb::protocol {
 
-inline constexpr uint32_t version = 7;
+inline constexpr uint32_t version = 8;
 inline constexpr int max_rank = 8;
 inline constexpr int max_tensors = 1024;
 inline constexpr int max_sizes_bytes = 512;
@@ -82,6 +82,8 @@ struct Answer {
   uint32_t layers_held;
   float event_ms;       ///< a run or replay by events on the runner's stream; for diagnosis only
   float off_stream_ms;  ///< how long the device went on after the runner's stream was done
+  uint32_t prepared;    ///< 1 if the candidate has a prepare(); answer to `prepare`
+  uint64_t held_bytes;  ///< of device memory that are taken since it was called; for diagnosis only
   char message[max_message];
   char kernel[max_message];  ///< the last kernel launched before something failed, if known
 };

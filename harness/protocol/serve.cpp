@@ -22,6 +22,8 @@ void clear(Answer& answer) {
   answer.status = Status::ok;
   answer.layers_wanted = answer.layers_held = 0;
   answer.event_ms = answer.off_stream_ms = 0;
+  answer.prepared = 0;
+  answer.held_bytes = 0;
   answer.message[0] = answer.kernel[0] = '\0';
 }
 
@@ -36,6 +38,11 @@ void write_times(Answer& answer, const OwnTimes& times) {
   answer.off_stream_ms = times.off_stream;
 }
 
+void write_prepared(Answer& answer, const Prepared& prepared) {
+  answer.prepared = prepared.own ? 1 : 0;
+  answer.held_bytes = prepared.held_bytes;
+}
+
 void act(const Request& request, Answer& answer, Executor& executor) {
   switch (request.op) {
     case Op::report:
@@ -47,7 +54,7 @@ void act(const Request& request, Answer& answer, Executor& executor) {
     case Op::bind:
       return executor.bind(request);
     case Op::prepare:
-      return executor.prepare();
+      return write_prepared(answer, executor.prepare());
     case Op::run:
       return write_times(answer, executor.run(request.first_slot, request.slots));
     case Op::capture:

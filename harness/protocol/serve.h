@@ -40,6 +40,12 @@ struct OwnTimes {
   float off_stream = 0;  ///< from the end of its stream to that of all others
 };
 
+/// What preparing for new weights has shown.
+struct Prepared {
+  bool own = false;         ///< there is something to call
+  uint64_t held_bytes = 0;  ///< of device memory that are taken since
+};
+
 /// Carries out requests: kb_runner for candidates, the reference runner for baselines.
 class Executor {
  public:
@@ -50,7 +56,7 @@ class Executor {
   virtual void load() {}
   virtual void bind(const Request& request) = 0;
   /// Does once what need not be done per call while the weights keep their values.
-  virtual void prepare() = 0;
+  virtual Prepared prepare() = 0;
   /// Calls launch() on the slots and waits.
   virtual OwnTimes run(uint32_t first_slot, uint32_t slots) = 0;
   virtual void capture(uint32_t first_slot, uint32_t slots) = 0;

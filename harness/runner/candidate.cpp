@@ -20,6 +20,7 @@ using protocol::call_foreign;
 using protocol::check_cuda;
 using protocol::Failure;
 using protocol::OwnTimes;
+using protocol::Prepared;
 using protocol::Status;
 using protocol::TensorRole;
 
@@ -54,6 +55,12 @@ Weight MappedTensor::as_weight() const {
 
 namespace {
 
+size_t free_memory(size_t* total) {
+  size_t free = 0;
+  check_cuda(cudaMemGetInfo(&free, total), "asking for the device's memory");
+  return free;
+}
+
 protocol::UnitClock make_clock() {
   const Unnoted set_up;
   return {};
@@ -77,8 +84,8 @@ Candidate::Candidate(bool control) : control_(control), clock_(make_clock()) {
   // Scratch memory stays between calls, as in the allocator that the reference uses; left alone,
   // the pool is emptied at the end of every unit and its next user pays some 0.1 ms for it, and
   // milliseconds for each gigabyte.
-  size_t free = 0, total = 0;
-  check_cuda(cudaMemGetInfo(&free, &total), "asking for the device's memory");
+  size_t total = 0;
+  free_memory(&total);
   uint64_t kept = total / 8;
   check_cuda(cudaDeviceGetDefaultMemPool(&pool_, 0), "finding the memory pool");
   check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept),
@@ -145,8 +152,8 @@ void Candidate::line_up_calls(uint32_t slots) {
   }
 }
 
-void Candidate::prepare() {
-  if (control_) return;
+Prepared Candidate::prepare() {
+  if (control_) return {};
   std::vector<void*> args{sizes_.data()};
   if (weight_table_) {
     args.push_back(&weights_);
@@ -156,9 +163,18 @@ void Candidate::prepare() {
     }
   }
   args.push_back(stream_);
-  call_foreign([&] { prepare_(args.data()); });
+  size_t total = 0;
+  const size_t before = free_memory(&total);
+  Prepared prepared;
+  call_foreign([&] { prepared.own = prepare_(args.data()) != 0; });
   check_cuda(cudaGetLastError(), "after prepare()");
   check_cuda(cudaDeviceSynchronize(), "while prepare() ran");
+  if (!prepared.own) return prepared;
+  // What it has freed is not held, although the pool would keep it.
+  check_cuda(cudaMemPoolTrimTo(pool_, 0), "emptying the memory pool");
+  const size_t after = free_memory(&total);
+  prepared.held_bytes = before > after ? before - after : 0;
+  return prepared;
 }
 
 void Candidate::launch(uint32_t slot) {

@@ -53,7 +53,7 @@ class Candidate final : public protocol::Executor {
   void load() override;
 
   void bind(const protocol::Request& request) override;
-  void prepare() override;
+  protocol::Prepared prepare() override;
   protocol::OwnTimes run(uint32_t first_slot, uint32_t slots) override;
   void capture(uint32_t first_slot, uint32_t slots) override;
   protocol::OwnTimes replay() override;

@@ -51,7 +51,10 @@ class Reference final : public protocol::Executor {
   }
 
   // All slots hold the same weights.
-  void prepare() override { task_.settle(sizes_, arguments_.at(0)); }
+  protocol::Prepared prepare() override {
+    task_.settle(sizes_, arguments_.at(0));
+    return {};
+  }
 
   void wake() override {
 #ifdef KB_CUDA

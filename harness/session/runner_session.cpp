@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -142,7 +143,12 @@ void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
   call(Op::bind, options_.call_timeout);
 }
 
-void RunnerSession::prepare() { call(Op::prepare, options_.call_timeout); }
+std::optional<Preparing> RunnerSession::prepare() {
+  const protocol::Answer answer = call(Op::prepare, options_.call_timeout);
+  if (answer.prepared == 0) return std::nullopt;
+  constexpr uint64_t most = std::numeric_limits<int64_t>::max();
+  return Preparing{seconds(), static_cast<int64_t>(std::min(answer.held_bytes, most))};
+}
 
 protocol::Answer RunnerSession::run(uint32_t first_slot, uint32_t slots) {
   page_.request.first_slot = first_slot;

@@ -61,6 +61,12 @@ struct ReferenceFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a candidate's prepare() took. Nothing is decided by it.
+struct Preparing {
+  double seconds = 0;      ///< by the judge's clock
+  int64_t held_bytes = 0;  ///< of device memory, by the word of the candidate's own process
+};
+
 /// What goes wrong is Decided, or ReferenceFailed where the runner is trusted.
 class RunnerSession {
  public:
@@ -78,8 +84,9 @@ class RunnerSession {
   /// Hands over sizes and tensors. @throws Decided
   void bind(const Task& task, const SizeBytes& sizes, const std::vector<protocol::Tensor>& tensors);
   /// The weights have new values: has the candidate's prepare() called, if there is one, or the
-  /// reference settle its weights. @throws Decided
-  void prepare();
+  /// reference settle its weights. @return what prepare() took, where there is one
+  /// @throws Decided
+  std::optional<Preparing> prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
   /// Records the same calls as a graph. @return "", or why they cannot be recorded; a candidate may

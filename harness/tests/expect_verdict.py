@@ -3,7 +3,8 @@
 The expectation stands in the source as `// Expected: <verdict>`, or one for each backend:
 `// Expected: skipped on cpu, pass on cuda`. Several verdicts that are equally right: `a or b`.
 A line `// Prints: <text>` asks for that text in the log that the judge keeps; on the CPU backend
-`// Warns: <text>` asks for a warning with it in the result, `// Says: <text>` for evidence with it.
+`// Warns: <text>` asks for a warning with it in the result, `// Says: <text>` for evidence with it,
+`// Holds: <bytes>` for a record of a prepare() that holds as many, or more for alignment.
 """
 
 import argparse
@@ -53,6 +54,20 @@ def check_evidence(source: pathlib.Path, result: dict) -> None:
     text = re.search(r"^// Says: (.+)$", source.read_text(), re.MULTILINE)
     if text and result["backend"] == "cpu" and text[1] not in result["evidence"]:
         sys.exit(f"{result['name']}: the evidence does not say: {text[1]}")
+
+
+def check_preparing(source: pathlib.Path, result: dict) -> None:
+    """Ends this program if the record of what prepare() took and holds is missing or wrong."""
+    if result["backend"] != "cpu" or not result["timing"]:
+        return
+    holds = re.search(r"^// Holds: (\d+)$", source.read_text(), re.MULTILINE)
+    found = result["timing"]["prepare"]
+    if not holds:
+        return
+    if found is None or found["ms"] <= 0:
+        sys.exit(f"{result['name']}: no time of prepare() was recorded: {found}")
+    if not int(holds[1]) <= found["bytes"] <= int(holds[1]) + 8192:
+        sys.exit(f"{result['name']}: prepare() is said to hold {found['bytes']} bytes")
 
 
 def append(log: pathlib.Path, result: dict, expected: list[str], seconds: float) -> None:
@@ -107,6 +122,7 @@ def main() -> None:
     check_log(source, args.manifest.parent / entry["result"])
     check_warning(source, result)
     check_evidence(source, result)
+    check_preparing(source, result)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ Floor floor_of(const Work& work, const Peaks& peaks) {
   return {std::max(memory, compute), memory >= compute ? "memory" : "compute"};
 }
 
-double hard_floor(const Work& work, double calls, const Peaks& peaks) {
+double hard_floor(const LeastCall& sure, double calls, const Peaks& peaks) {
   const double cache = 2 * peaks.l2_bytes;
-  const double kept = std::min({work.weight_bytes, work.bytes, cache});
-  const double bytes = std::max(0.0, calls * (work.bytes - kept) + kept - cache);
+  const double weights = std::min(sure.weight_bytes, sure.bytes) / 2;  // half of the bits may do
+  const double each = sure.bytes - weights;
+  const double kept = std::min(weights, cache);
+  const double bytes = std::max(0.0, calls * (each - kept) + kept - cache);
   return std::max(bytes / peaks.limit_bytes_per_second,
-                  calls * work.flops / peaks.limit_flops_per_second);
+                  calls * sure.flops / peaks.limit_flops_per_second);
 }
 
 }  // namespace kb

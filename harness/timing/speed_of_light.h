@@ -3,16 +3,39 @@
 // peaks.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 namespace kb {
 
-/// What one call cannot avoid: every input and weight read once, every output written once, and the
-/// multiply-adds of its matrix products and convolutions (counted as two operations each).
-struct Work {
+/// How much of a task depends on its weights alone, so that prepare() may do it untimed.
+struct WeightsAlone {
+  /// Share of the counted multiply-adds: of weights, or of what is made of fewer weights.
+  double flops = 0;
+  double bytes = 0;           ///< share of the tensors' bytes: weights of which launch() needs less
+  double operator_bytes = 0;  ///< share of what operators that compute read and write
+
+  /// Whether most of the task may be done by prepare().
+  bool most() const { return std::max({flops, bytes, operator_bytes}) > 0.5; }
+};
+
+/// Without which no call of launch() does, whatever prepare() has made of the weights.
+struct LeastCall {
   double bytes = 0;
   double weight_bytes = 0;  ///< of these, what all calls of a unit read alike
   double flops = 0;
+};
+
+/// What a good kernel's call does when prepare() has done its part: every input read once, every
+/// output written once, what is left of the weights, and the multiply-adds of its matrix products
+/// and convolutions (counted as two operations each).
+struct Work {
+  double bytes = 0;
+  double flops = 0;
+  LeastCall sure;
+  double counted_bytes = 0;  ///< every tensor once
+  double counted_flops = 0;  ///< the reference's own
+  WeightsAlone weights_alone;
   bool tf32 = false;     ///< the contract lets its products be rounded to TF32
   bool half = false;     ///< its tensors are of a 16-bit type
   bool library = false;  ///< cuBLAS or cuDNN have operators for it
@@ -40,8 +63,8 @@ Floor floor_of(const Work& work, const Peaks& peaks);
 
 /// Seconds below which `calls` calls cannot honestly be done: what fits into L2 may have been there
 /// before and need not leave it (twice its size is credited), for each call as far as they all read
-/// the same; the arithmetic limit is that of the tensor cores with a fourfold credit for algorithms
-/// that need fewer multiplications.
-double hard_floor(const Work& work, double calls, const Peaks& peaks);
+/// the same; of weights half is credited, which prepare() may have packed; the arithmetic limit is
+/// that of the tensor cores with a fourfold credit for algorithms that need fewer multiplications.
+double hard_floor(const LeastCall& sure, double calls, const Peaks& peaks);
 
 }  // namespace kb

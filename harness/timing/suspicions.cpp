@@ -134,8 +134,9 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times, const UnitTimes*
   // before.
   constexpr double clock_slack = 0.97;
   if (candidate.unit < clock_slack * times.least) {
-    return Suspicion{"floor", "a unit took " + unit + ", but the device needs " + ms(times.least) +
-                                  " to move its bytes or do its arithmetic"};
+    return Suspicion{"floor",
+                     "a unit took " + unit + ", but the device needs " + ms(times.least) +
+                         " to move its bytes or do its arithmetic, whatever prepare() has done"};
   }
   if (works_off_stream(candidate)) {
     return Suspicion{"stream", "of a unit of " + unit + " " + ms(candidate.off_stream) +

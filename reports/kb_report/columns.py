@@ -45,6 +45,17 @@ def number(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def size(value: float | None) -> str:
+    """Bytes in a unit that leaves few digits; '-' where there are none."""
+    if value is None:
+        return "-"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return str(value)
+
+
 def text(columns: Sequence[Column], groups: Groups, indent: str = "  ") -> str:
     """The table as aligned columns: words to the left, numbers to the right."""
     columns = [c for c in columns if not c.page_only]

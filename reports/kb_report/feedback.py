@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kb_report import advice, columns, metrics, profiles, write
+from kb_report import advice, columns, metrics, prepare, profiles, write
 from kb_report.model import JUDGED, SOURCE_CHANGED, STATE_WORDS, clean, one_line
 from kb_report.occupancy import limit_of
 
@@ -106,6 +106,8 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
         "lanes": {},
         "resources": [r | {"occupancy_limit": limit_of(r)} for r in build.get("resources") or []],
         "speed_of_light": None,
+        "prepare": None,
+        "most_depends_on_weights": False,
         "profile": result.get("profile") if judged else None,
     }
     if judged and timing and not found["functional"]:
@@ -117,6 +119,8 @@ def document(record: dict[str, Any]) -> dict[str, Any]:
                 "anomalies": write.anomalies(record).get(lane, []),
             }
         found["speed_of_light"] = timing.get("speed_of_light")
+        found["prepare"] = timing.get("prepare")
+        found["most_depends_on_weights"] = prepare.most_depends_on_weights(timing)
     return found
 
 
@@ -258,6 +262,10 @@ def _speed(found: dict[str, Any]) -> list[str]:
                 f"{len(found['lanes'])} lanes: {write.anomalies_text(odd)}.",
                 "",
             ]
+    if found["prepare"]:
+        lines.append(f"{prepare.sentence(found['prepare'])}\n")
+    if found["most_depends_on_weights"]:
+        lines.append(f"{prepare.MARK}\n")
     sol = found["speed_of_light"] or {}
     if sol.get("fraction") is not None:
         lines.append(

@@ -22,6 +22,7 @@ from kb_report import (
     matrix_tables,
     metrics,
     overview,
+    prepare,
     profiles,
     rollup,
     tables,
@@ -94,7 +95,8 @@ def environment() -> Any:
         "p_value": tables.p_value,
         "percent": lambda v: f"{100 * v:.0f}",
         "num": _number,
-        "bytes": _bytes,
+        "bytes": columns.size,
+        "preparing": prepare.sentence,
         "times": _times,
         "ratio": _ratio,
         "ms": _milliseconds,
@@ -108,6 +110,7 @@ def environment() -> Any:
     }
     env.filters |= {name: or_none(function) for name, function in filters.items()}
     env.globals["occupancy_limit"] = limit_of
+    env.globals["prepare_mark"] = prepare.MARK
     return env
 
 
@@ -141,6 +144,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
             s["baselines"] for r in doc["runs"] for lv in r["levels"] for s in lv["samples"]
         ),
         has_sol=any(r["sol"] is not None for r in rows),
+        has_prepare=any(r["prepare"] for r in rows),
         has_resources=any(r["registers"] is not None for r in rows),
         verdicts=[v for v in (*VERDICTS, *STATE_WORDS) if any(r["status"] == v for r in rows)],
         failures=_failures(rows),
@@ -270,16 +274,6 @@ def _remarks(lane: dict[str, Any]) -> str:
     return "; ".join(found)
 
 
-def _bytes(value: int | None) -> str:
-    if value is None:
-        return "-"
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024 or unit == "GiB":
-            return f"{value:.3g} {unit}"
-        value /= 1024
-    return str(value)
-
-
 def _amount(value: float | None) -> str:
     """A cost: whole numbers in groups of three digits, others with two decimals."""
     if value is None:
@@ -322,6 +316,9 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "advice": advice.of(c),
         "anomalies": write.anomalies_text(write.anomalies(c)),
         "sol": sol,
+        "prepare": timing.get("prepare") if lanes else None,
+        "most_of_weights": prepare.most_depends_on_weights(timing) if lanes else False,
+        "of_weights": prepare.shares(timing) if lanes else "",
         "worst": worst_element((result.get("correctness") or {}).get("worst")),
         "seconds": (result.get("build") or {}).get("seconds"),
         "check_seconds": sum(s.get("seconds") or 0 for s in sets) if sets else None,

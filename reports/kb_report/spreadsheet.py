@@ -57,6 +57,11 @@ RESULTS: dict[str, Callable[[Row], Any]] = {
     },
     "verdict_at_1": lambda row: write.verdict_at(row["outcome"], 1.0) if row["times"] else None,
     "speed_of_light_fraction": _counted(_of_result("timing", "speed_of_light", "fraction")),
+    "prepare_ms": _counted(_of_result("timing", "prepare", "ms")),
+    "prepare_bytes": _counted(_of_result("timing", "prepare", "bytes")),
+    "most_depends_on_weights": _counted(
+        _of_result("timing", "work", "weights_alone", "most")
+    ),
     "build_seconds": _counted(_of_result("build", "seconds")),
     "max_registers": _counted(lambda row: write.resources(row["result"])["registers"]),
     "spill_bytes": _counted(lambda row: write.resources(row["result"])["spill_bytes"]),

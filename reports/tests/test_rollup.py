@@ -100,6 +100,27 @@ def test_resources_and_speed_of_light_by_hand(build):
     assert told in build.feedback(entry)
 
 
+def test_what_prepare_took_stands_next_to_the_speedup(build):
+    alone = {"flops": 0.0, "bytes": 0.9, "operator_bytes": 0.1, "most": True}
+    work = {"bytes": 3e7, "flops": 2e7, "counted_bytes": 3e8, "counted_flops": 1e11}
+    changes = {
+        "timing.prepare": {"ms": 12.5, "bytes": 3 << 20},
+        "timing.work": {**work, "weights_alone": alone},
+    }
+    prepared = build.judged(0, "pass", 2.0, changes)
+    plain = build.judged(1, "pass", 2.0, {"timing.prepare": None})
+    build.report()
+    first, second = build.rows()[:2]
+    columns = ("prepare_ms", "prepare_bytes", "most_depends_on_weights")
+    assert [first[c] for c in columns] == ["12.5", str(3 << 20), "true"]
+    assert [second[c] for c in columns] == ["", "", ""]
+    told = build.feedback(prepared)
+    assert "prepare() took 12.5 ms" in told and "3 MiB" in told and "weights alone" in told
+    assert "prepare()" not in build.feedback(plain)
+    page = build.text()
+    assert "mostly weights" in page and "Prepare</abbr>" in page
+
+
 def test_every_metric_is_defined():
     """docs/metrics.md names every number of results.json that is no plain count of tasks."""
     text = (schema.SCHEMA_DIR.parent.parent / "docs/metrics.md").read_text()

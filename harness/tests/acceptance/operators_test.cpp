@@ -95,6 +95,15 @@ TEST(Operators, WhatNoOutputDependsOnIsNotNeeded) {
   EXPECT_EQ(flops(run), needed.flops + 2 * 3 * 4 * 5 + 2.0 * 2 * 49 * 6 * 4 * 9);
 }
 
+// On a CPU it is no operator's result that max_pool1d() hands on, so that nothing before it seemed
+// to be needed: level2/055 had no arithmetic.
+TEST(Operators, WhatIsPooledByItsLargestIsNeeded) {
+  const Tensor a = filled({3, 4}), b = filled({4, 6});
+  const Operators needed = watch_needed_operators(
+      [&] { return std::vector<Tensor>{at::max_pool1d(at::matmul(a, b).unsqueeze(1), 2).sum()}; });
+  EXPECT_EQ(needed.flops, 2 * 3 * 4 * 6);
+}
+
 TEST(Operators, AReferenceThatThrowsLeavesNoTracer) {
   const Tensor x = filled({1, 1, 4, 4});
   EXPECT_ANY_THROW(watch_operators([&] { at::conv2d(x, filled({1, 9, 3, 3})); }));

@@ -46,9 +46,36 @@ TEST(WorkCount, AgreesWithCountsByHand) {
   for (const Row& row : rows) {
     const Task task = load_task(tasks_folder(), row.task);
     const Work work = count_work(task, task.smoke, task.example(task.smoke));
+    EXPECT_FALSE(work.weights_alone.most()) << row.task;
     EXPECT_EQ(work.bytes, 4 * row.elements) << row.task;
     EXPECT_EQ(work.flops, row.flops) << row.task;
   }
+}
+
+// What prepare() may do is not owed: an honest kernel of level2/018 once was a `cheat` by it.
+TEST(WorkCount, WhatPrepareMayDoIsNotOwed) {
+  const Task sums =
+      load_task(tasks_folder(), "level2/018_matmul_sum_max_avg_pool_logsumexp_logsumexp");
+  const Work work = count_work(sums, sums.smoke, sums.example(sums.smoke));
+  constexpr double batch = 16, in = 512, out = 48;
+  EXPECT_EQ(work.counted_flops, 2 * batch * in * out);
+  EXPECT_EQ(work.flops, 2 * batch * in);
+  EXPECT_EQ(work.counted_bytes, 4 * (batch * in + out * in + out + batch));
+  EXPECT_LE(work.bytes, 4 * (batch * in + in + 1 + batch));
+  EXPECT_TRUE(work.weights_alone.most());
+  EXPECT_EQ(work.weights_alone.flops, 0);
+}
+
+TEST(WorkCount, MostOfAStateSpaceLayerDependsOnWeightsAlone) {
+  const Task mamba = load_task(tasks_folder(), "level3/048_mamba2_return_y");
+  SizeBytes one_block = mamba.full;
+  mamba.fields.set(one_block, "batch_size", "1");
+  mamba.fields.set(one_block, "n_heads", "1");
+  const Work work = count_work(mamba, one_block, mamba.example(one_block));
+  EXPECT_GT(work.weights_alone.flops, 0.5);
+  EXPECT_GT(work.weights_alone.operator_bytes, 0.4);
+  EXPECT_LT(work.flops, work.counted_flops);
+  EXPECT_TRUE(work_to_json(work)["weights_alone"]["most"].get<bool>());
 }
 
 // Under `bf16` all three once declared the bytes of floats, more than were counted: no time.
@@ -77,6 +104,7 @@ TEST(WorkCount, WhatATaskDeclaresReplacesTheCount) {
   const std::vector<Tensor> given(2, at::ones({4, 4}));
   EXPECT_EQ(count_work(product(), {}, given).bytes, 3 * 16 * 4);
   EXPECT_EQ(count_work(product(), {}, given).flops, 128);
+  EXPECT_EQ(count_work(product(), {}, given).counted_flops, 128);
   const Task less = product().needing(
       +[](const NoSizes&) { return LeastWork{.bytes = 100, .flops = std::nullopt}; });
   EXPECT_EQ(count_work(less, {}, given).bytes, 100);

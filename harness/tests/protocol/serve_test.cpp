@@ -19,7 +19,7 @@ constexpr uint32_t throws_a_number = 1000, throws_words = 1001, calls_foreign_co
 class Fake final : public Executor {
  public:
   void bind(const Request&) override {}
-  void prepare() override {}
+  Prepared prepare() override { return {.own = true, .held_bytes = 4096}; }
   OwnTimes run(uint32_t first_slot, uint32_t slots) override {
     if (slots == 0) throw Failure(Status::cuda_error, "nothing to run");
     if (slots == throws_a_number) throw 7;
@@ -74,6 +74,15 @@ TEST_F(Serve, AnswersWithTheRunnersOwnTimes) {
   EXPECT_EQ(answer.status, Status::ok);
   EXPECT_EQ(answer.event_ms, 7);
   EXPECT_EQ(answer.off_stream_ms, 3);
+}
+
+TEST_F(Serve, SaysWhatPreparingHolds) {
+  const Answer& answer = ask(Op::prepare);
+  EXPECT_EQ(answer.prepared, 1);
+  EXPECT_EQ(answer.held_bytes, 4096);
+  ask(Op::wake);
+  EXPECT_EQ(answer.prepared, 0);
+  EXPECT_EQ(answer.held_bytes, 0);
 }
 
 TEST_F(Serve, NamesTheLastKernelWhenACallFailsAndOnlyThen) {

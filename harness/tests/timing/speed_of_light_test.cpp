@@ -36,10 +36,18 @@ TEST(SpeedOfLight, TheHardFloorCreditsWhatTheL2Holds) {
 
 TEST(SpeedOfLight, WeightsMayStayInTheL2FromCallToCall) {
   EXPECT_DOUBLE_EQ(hard_floor({.bytes = 1e7, .weight_bytes = 1e6}, 10, peaks),
-                   (10 * 9e6 + 1e6 - 2e6) / 2e12);
+                   (10 * 9e6 + 5e5 - 2e6) / 2e12);
   EXPECT_DOUBLE_EQ(hard_floor({.bytes = 1e9, .weight_bytes = 1e9}, 2, peaks),
-                   (2 * (1e9 - 2e6)) / 2e12)
-      << "only as much as the L2 holds";
+                   (2 * (5e8 - 2e6)) / 2e12)
+      << "only as much as the L2 holds, of half of the bits";
+}
+
+TEST(SpeedOfLight, AMarkTakesMoreThanHalfOfAnything) {
+  EXPECT_FALSE(WeightsAlone{}.most());
+  EXPECT_FALSE((WeightsAlone{.flops = 0.5, .bytes = 0.5, .operator_bytes = 0.5}.most()));
+  EXPECT_TRUE(WeightsAlone{.flops = 0.51}.most());
+  EXPECT_TRUE(WeightsAlone{.bytes = 0.51}.most());
+  EXPECT_TRUE(WeightsAlone{.operator_bytes = 0.51}.most());
 }
 
 }  // namespace
