@@ -11,9 +11,9 @@ namespace kb::cpu {
 namespace {
 
 constexpr std::size_t page = 4096;
-// With more pages or comparisons a block would take some 10 ms; then the rest runs without.
+// With more pages or comparisons a block would take some 20 ms; then its rest runs without.
 constexpr std::size_t most_pages = 512;
-constexpr std::int64_t budget = 64 << 20;  // bytes compared in one launch
+constexpr std::int64_t budget = 128 << 20;  // bytes compared
 
 }  // namespace
 
@@ -35,9 +35,7 @@ void HeldWrites::begin() {
     opened_.reserve(most_pages);
   }
   ranges_ = DeviceMemory::instance().guarded_pages();
-  for (const Pages& each : ranges_) mprotect(each.begin, each.bytes, PROT_READ);
-  budget_ = budget;
-  on_ = true;
+  given_up_ = false;
 }
 
 bool HeldWrites::open(const void* address) {
@@ -45,7 +43,7 @@ bool HeldWrites::open(const void* address) {
   const auto* at = static_cast<const char*>(address);
   for (const Pages& each : ranges_) {
     if (at < each.begin || at >= each.begin + each.bytes) continue;
-    if (!on_) return true;  // given up meanwhile: the write succeeds now
+    if (!on_) return true;  // stopped meanwhile: the write succeeds now
     if (opened_.size() == most_pages) {
       stop();
       return true;
@@ -61,6 +59,10 @@ bool HeldWrites::open(const void* address) {
 void HeldWrites::begin_block() {
   const std::lock_guard lock(mutex_);
   log_.flush([&](auto place, char value) { earlier_.push_back({place, value}); });
+  budget_ = budget;
+  if (on_ || given_up_) return;
+  for (const Pages& each : ranges_) mprotect(each.begin, each.bytes, PROT_READ);
+  on_ = true;
 }
 
 void HeldWrites::leave(int warp) {
@@ -102,6 +104,7 @@ void HeldWrites::write_all() {
 
 void HeldWrites::give_up() {
   const std::lock_guard lock(mutex_);
+  given_up_ = true;
   if (on_) stop();
 }
 

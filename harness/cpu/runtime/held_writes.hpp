@@ -23,6 +23,7 @@ class HeldWrites {
   static HeldWrites& instance();
 
   void begin();
+  /// Before each block that runs alone. Holds writes again if the block before had too many.
   void begin_block();
   /// The running thread of this warp leaves.
   void leave(int warp);
@@ -48,8 +49,9 @@ class HeldWrites {
   void stop();
 
   std::mutex mutex_;
-  bool on_ = false;
-  std::vector<Pages> ranges_;  ///< what begin() has protected
+  bool on_ = false;        ///< ranges_ are protected
+  bool given_up_ = false;  ///< until begin()
+  std::vector<Pages> ranges_;
   std::vector<char*> opened_;  ///< pages; room is reserved, as a handler may not allocate
   char* copies_ = nullptr;     ///< of these pages; a place counts their bytes
   WriteLog log_;               ///< of the block that runs

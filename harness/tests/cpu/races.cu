@@ -138,6 +138,22 @@ __global__ void blocks_add(float* y, float* sums) {
   }
   if (blockIdx.y == 0) y[blockIdx.x * threads + threadIdx.x] = 1;
 }
+// The same by blocks that write more than what is compared of one block before its rest runs
+// without isolation.
+constexpr int wide_threads = 1024, wide_pages = 20;
+template <bool right>
+__global__ void wide_blocks_add(float* y, float* sums, float* wide) {
+  const int block = blockIdx.x * gridDim.y + blockIdx.y;
+  if (threadIdx.x == 0) {
+    if (right)
+      atomicAdd(sums + blockIdx.x, threads / 4.0f);
+    else
+      sums[blockIdx.x] += threads / 4.0f;
+  }
+  for (int i = 0; i < wide_pages; ++i)
+    wide[(block * wide_pages + i) * wide_threads + threadIdx.x] = 1;
+  if (blockIdx.y == 0 && threadIdx.x < threads) y[blockIdx.x * threads + threadIdx.x] = 1;
+}
 __global__ void check_sums(float* y, const float* sums, int count) {
   for (int i = 0; i < count; ++i)
     if (sums[i] != threads) y[0] = 0;
@@ -207,6 +223,12 @@ void add_kernels(std::map<std::string, std::function<void(float*, float*)>>& all
   };
   all["blocks_add" + twin] = [](float* y, float* s) {
     blocks_add<right><<<dim3(blocks, 4), threads>>>(y, s);
+    check_sums<<<1, 1>>>(y, s, blocks);
+  };
+  all["wide_blocks_add" + twin] = [](float* y, float* s) {
+    static float* wide = nullptr;
+    if (wide == nullptr) cudaMalloc(&wide, blocks * 4 * wide_pages * wide_threads * sizeof(float));
+    wide_blocks_add<right><<<dim3(blocks, 4), wide_threads>>>(y, s, wide);
     check_sums<<<1, 1>>>(y, s, blocks);
   };
   all["one_block_adds" + twin] = [](float* y, float*) {

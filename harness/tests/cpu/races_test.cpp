@@ -40,6 +40,16 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Races,
                                          "one_block_adds", "warps_add_shared"),
                          [](const auto& info) { return std::string(info.param); });
 
+// Each launch compares hundreds of megabytes, so there are fewer.
+TEST(Orders, IsolateTheBlocksAfterOneThatWritesMuch) {
+  for (int seed = 1; seed <= 2; ++seed) {
+    const std::string command = "KB_CPU_SCHEDULE=drawn:" + std::to_string(seed) + " " +
+                                environment("KB_RACES") + " wide_blocks_add";
+    EXPECT_NE(run_command(command).output[0], '0');
+    EXPECT_EQ(run_command(command + "_right").output, "0 of 24 launches wrong\n");
+  }
+}
+
 TEST(Orders, LeaveEveryFeatureRight) {
   for (int seed = 1; seed <= seeds; ++seed) {
     const auto outcome = run_command("KB_CPU_SCHEDULE=drawn:" + std::to_string(seed) + " " +
