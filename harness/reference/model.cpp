@@ -74,6 +74,7 @@ Parameter Scope::buffer(const std::string& name, Shape shape, Fill fill, Fill up
                         .with(std::move(fill))
                         .upstream(std::move(upstream));
   spec.buffer = true;
+  spec.restricted = true;  // computed by the module, not learnt
   return add(std::move(spec));
 }
 

@@ -83,7 +83,8 @@ class Scope {
   Parameter weight(const std::string& name, Shape shape) const;
   /// Declares a weight with values of its own. @param upstream PyTorch's initialisation
   Parameter weight(const std::string& name, Shape shape, Fill fill, Fill upstream) const;
-  /// Declares a registered buffer that forward() reads.
+  /// Declares a registered buffer that forward() reads: a table or a mask that the module computes,
+  /// so the judge draws no other values for it.
   Parameter buffer(const std::string& name, Shape shape, Fill fill, Fill upstream) const;
   /// Declares a buffer that is no weight of the contract: a running statistic, a counter, a table
   /// of indices. The reference makes it with these values, and calls may write to it: no result
