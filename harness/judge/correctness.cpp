@@ -10,6 +10,7 @@
 #include "acceptance/canary.h"
 #include "acceptance/drawn_sizes.h"
 #include "acceptance/expectation.h"
+#include "acceptance/long_sizes.h"
 #include "result/verdict.h"
 
 namespace kb {
@@ -77,14 +78,16 @@ Correctness::Correctness(const Task& task, SharedMemory& memory, CorrectnessOpti
       options_(options),
       rng_(make_rng(memory.device(), options.rng_seed)),
       host_rng_(make_rng(at::kCPU, options.rng_seed)),
-      drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)) {}
+      drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)),
+      long_(task.smoke) {}
 
 const SizeBytes& Correctness::sizes(const std::string& set) const {
   if (set == "smoke") return task_.smoke;
   if (set == "odd") return task_.odd;
   if (set == "drawn") return drawn_;
+  if (set == "long") return long_;
   TORCH_CHECK(set == "full" || set.starts_with("full@"), "no size set is called '", set,
-              "'; there are smoke, odd, drawn and full");
+              "'; there are smoke, odd, drawn, long and full");
   return task_.full;
 }
 
@@ -165,6 +168,29 @@ Json Correctness::check_families(RunnerSession& runner) {
           {"sizes", task_.fields.to_json(sizes(set))},
           {"families", judged},
           {"left_out", left_out},
+          {"seconds", took.count()}};
+}
+
+Json Correctness::check_long(RunnerSession& runner) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string set = "long";
+  Json outputs = Json::array(), calls = Json::array();
+  for (const LongSizes& chosen : draw_long_sizes(task_, host_rng_)) {
+    long_ = chosen.sizes;
+    Workload work(task_, long_, 1, memory_);
+    work.bind(runner);
+    work.refill_weights(options_.inputs, rng_);
+    memory_.finish();
+    runner.prepare();
+    work.refill_slot(0, options_.inputs, rng_);
+    check_call(runner, work, set, {}, outputs);
+    calls.push_back({{"long", chosen.field}, {"sizes", task_.fields.to_json(long_)}});
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return {{"set", set},
+          {"sizes", nullptr},
+          {"calls", calls},
+          {"outputs", outputs},
           {"seconds", took.count()}};
 }
 

@@ -36,7 +36,11 @@ class Correctness {
   /// @return the report, which names both. @throws Decided
   Json check_families(RunnerSession& runner);
 
-  /// The sizes of a named set.
+  /// Judges one call at each of the sizes that have one long dimension (acceptance/long_sizes.h).
+  /// @return the report, which names them. @throws Decided
+  Json check_long(RunnerSession& runner);
+
+  /// The sizes of a named set; of "long" those of its last call.
   const SizeBytes& sizes(const std::string& set) const;
 
  private:
@@ -66,7 +70,7 @@ class Correctness {
   at::Generator rng_;       ///< of the device, for values
   at::Generator host_rng_;  ///< for choices
   uint64_t noise_seeds_ = 0;
-  SizeBytes drawn_;
+  SizeBytes drawn_, long_;
   std::vector<Family> held_;  ///< what check_families() has judged
 };
 

@@ -31,8 +31,11 @@ struct Step {
 };
 
 std::vector<Step> plan(int iterations, const std::string& full) {
-  std::vector<Step> steps{
-      {"smoke", iterations}, {"families", 1}, {"odd", iterations, true}, {"drawn", 1, true}};
+  std::vector<Step> steps{{"smoke", iterations},
+                          {"families", 1},
+                          {"odd", iterations, true},
+                          {"drawn", 1, true},
+                          {"long", 1}};
   if (!is_functional()) steps.push_back({full, 2, true});
   return steps;
 }
@@ -164,9 +167,9 @@ class StepTest : public testing::Test {
 
   static Json check(Correctness& correctness, RunnerSession& runner, const Step& step,
                     const OraclePlan& oracle) {
-    return step.set == "families"
-               ? correctness.check_families(runner)
-               : correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
+    if (step.set == "families") return correctness.check_families(runner);
+    if (step.set == "long") return correctness.check_long(runner);
+    return correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
   }
 
   // What goes wrong in some orders alone depends on the order in which threads and blocks run, but

@@ -15,6 +15,8 @@ struct Network {
 };
 
 static auto tensors(const Sizes& s) {
+  TORCH_CHECK(s.norm_shape[0] == s.length(2),
+              "norm_shape must be the width of the transposed convolution");
   return std::tuple{
       input<real>("x", {s.batch_size, s.in_channels, s.depth, s.height, s.width}),
       weights<Network>(s),

@@ -13,6 +13,8 @@ struct Network {
 };
 
 static auto tensors(const Sizes& s) {
+  TORCH_CHECK(s.out_channels == s.length(s.W),
+              "out_channels must be the width of the transposed convolution");
   return std::tuple{
       input<real>("x", {s.batch_size, s.in_channels, s.D, s.H, s.W}), weights<Network>(s),
       output<real>("y",
