@@ -69,6 +69,19 @@ class Drawing {
     return {{group.begin(), group.end()}, std::to_string(drawn)};
   }
 
+  // All that is no extent, in any order.
+  std::vector<SizeChange> other_parameters() {
+    constexpr size_t some = 3;
+    std::vector<SizeChange> all;
+    for (const Place& place : integers_) {
+      if (!is_extent(place)) all.push_back({{place}, other_integer(place)});
+    }
+    for (const Place& place : real_places(task_)) all.push_back({{place}, other_real(place)});
+    for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[between(0, i - 1)]);
+    if (network_ && all.size() > some) all.resize(some);
+    return all;
+  }
+
   // A value that no published set has, if a few attempts find one. Of values that are not small,
   // what loops that are unrolled by four leave over must be new.
   template <class Draw>
@@ -87,33 +100,29 @@ class Drawing {
     return drawn;
   }
 
-  // All that is no extent, in any order.
-  std::vector<SizeChange> other_parameters() {
-    constexpr size_t some = 3;
-    std::vector<SizeChange> all;
-    for (const Place& place : integers_) {
-      if (!is_extent(place)) all.push_back({{place}, other_integer(task_.smoke, place)});
-    }
-    for (const Place& place : real_places(task_)) all.push_back({{place}, other_real(place)});
-    for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[between(0, i - 1)]);
-    if (network_ && all.size() > some) all.resize(some);
-    return all;
+  std::string other_integer(const Place& place) {
+    const auto [least, most] = range(place);
+    return std::to_string(new_value(place, [&] { return between(least, most); }));
   }
 
-  // Half of those that are not small are multiples of another size: heads divide features, groups
-  // divide channels.
-  std::string other_integer(const SizeBytes& sizes, const Place& place) {
+  // From half to twice the value of smoke.
+  std::pair<int64_t, int64_t> range(const Place& place) const {
     const int64_t value = value_at(task_, task_.smoke, place);
-    const int64_t least = value > small ? (value + 1) / 2 : std::min<int64_t>(value, 1);
-    const int64_t most = value > small ? 2 * value : value + small;
-    const auto drawn = new_value(place, [&] {
-      const Place& other = integers_[between(0, static_cast<int64_t>(integers_.size()) - 1)];
-      const int64_t unit = value_at(task_, sizes, other);
-      const bool divides = value > small && unit > 1 && unit <= most && between(0, 1) == 0;
-      return divides ? unit * between((least + unit - 1) / unit, most / unit)
-                     : between(least, most);
-    });
-    return std::to_string(drawn);
+    if (value > small) return {(value + 1) / 2, 2 * value};
+    return {std::min<int64_t>(value, 1), value + small};
+  }
+
+  // Heads divide features, groups divide channels: any multiple or divisor of another size.
+  std::string related_integer(const SizeBytes& sizes, const Place& place) {
+    const auto [least, most] = range(place);
+    const Place& other = integers_[between(0, static_cast<int64_t>(integers_.size()) - 1)];
+    const int64_t unit = value_at(task_, sizes, other);
+    std::vector<int64_t> values;
+    for (int64_t value = std::max<int64_t>(least, 1); value <= most; ++value) {
+      if (unit > 0 && (value % unit == 0 || unit % value == 0)) values.push_back(value);
+    }
+    if (values.empty()) return std::to_string(between(least, most));
+    return std::to_string(values[between(0, static_cast<int64_t>(values.size()) - 1)]);
   }
 
   std::string other_real(const Place& place) {
@@ -128,14 +137,17 @@ class Drawing {
 
   std::vector<std::vector<SizeChange>> others(const SizeBytes& sizes, const SizeChange& refused) {
     const Place& place = refused.places.front();
-    const int count = network_ ? 2 : 8;
+    const int count = network_ ? 2 : 6;
     std::vector<std::vector<SizeChange>> found;
     for (const ExtentGroup& group : extents_) {
       if (!(Place(group.front()) == place)) continue;
       for (int i = 0; i < count; ++i) found.push_back({other_extent(group, 2)});
     }
     if (found.empty() && std::find(integers_.begin(), integers_.end(), place) != integers_.end()) {
-      for (int i = 0; i < count; ++i) found.push_back({{{place}, other_integer(sizes, place)}});
+      for (int i = 0; i < count; ++i) {
+        found.push_back({{{place}, other_integer(place)}});
+        found.push_back({{{place}, related_integer(sizes, place)}});
+      }
     }
     if (auto pair = with_another(sizes, refused); !pair.empty()) found.push_back(std::move(pair));
     return found;
