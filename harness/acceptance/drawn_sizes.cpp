@@ -45,6 +45,24 @@ class Drawing {
     return false;
   }
 
+  // Whether it is a length of inputs and of no weights.
+  bool is_crossed(const Place& place) const {
+    const std::vector<TensorSpec> before = task_.tensors(task_.smoke);
+    try {
+      const std::vector<TensorSpec> after = task_.tensors(
+          with_value(task_, task_.smoke, place, 2 * value_at(task_, task_.smoke, place)));
+      bool input = false;
+      for (size_t i = 0; i < before.size() && before.size() == after.size(); ++i) {
+        if (before[i].shape == after[i].shape) continue;
+        if (before[i].role == Role::weight) return false;
+        input |= before[i].role == Role::input;
+      }
+      return input;
+    } catch (const c10::Error&) {
+      return false;
+    }
+  }
+
   // Together within the limits if possible: what is drawn later is drawn smaller.
   std::vector<SizeChange> changes() {
     constexpr int attempts = 12;
@@ -105,11 +123,14 @@ class Drawing {
     return std::to_string(new_value(place, [&] { return between(least, most); }));
   }
 
-  // From half to twice the value of smoke.
+  // From half to twice the value of smoke. What kernels cross does not shrink: with one window
+  // left, strides and paddings would not matter.
   std::pair<int64_t, int64_t> range(const Place& place) const {
     const int64_t value = value_at(task_, task_.smoke, place);
-    if (value > small) return {(value + 1) / 2, 2 * value};
-    return {std::min<int64_t>(value, 1), value + small};
+    if (value > small) return {is_crossed(place) ? value : (value + 1) / 2, 2 * value};
+    // Tasks divide by others, and 0 would end the process.
+    const bool may_be_none = value == 0 || place.field.find("padding") != std::string::npos;
+    return {may_be_none ? 0 : 1, value + small};
   }
 
   // Heads divide features, groups divide channels: any multiple or divisor of another size.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "acceptance/expectation.h"
 #include "acceptance/operators.h"
 
 namespace kb {
@@ -28,6 +29,19 @@ std::vector<Place> places(const Task& task, SizeField::Kind kind) {
 
 bool has_space(const TensorSpec& spec) {
   return std::all_of(spec.shape.begin(), spec.shape.end(), [](int64_t size) { return size > 0; });
+}
+
+// The library takes images without pixels in some types and not in others, and calls their mean
+// NaN.
+bool holds_in_fp64(const Task& task, const SizeBytes& sizes) {
+  try {
+    for (const at::Tensor& y : task.reference(sizes, in_fp64(task.example(sizes)))) {
+      if (at::isnan(y).any().item<bool>()) return false;
+    }
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -74,7 +88,7 @@ bool SizeSearch::accepts(const SizeBytes& sizes) const {
   if (!declares(sizes)) return false;
   bool accepted = false;
   const Operators called = watch_operators([&] { accepted = kb::accepts(task_, sizes); });
-  return accepted && called.flops <= limits_.flops;
+  return accepted && called.flops <= limits_.flops && holds_in_fp64(task_, sizes);
 }
 
 SizeBytes SizeSearch::settle(const SizeBytes& sizes, std::span<const SizeChange> changes,

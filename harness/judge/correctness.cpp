@@ -79,15 +79,15 @@ Correctness::Correctness(const Task& task, SharedMemory& memory, CorrectnessOpti
       rng_(make_rng(memory.device(), options.rng_seed)),
       host_rng_(make_rng(at::kCPU, options.rng_seed)),
       drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)),
-      long_(task.smoke) {}
+      several_(task.smoke) {}
 
 const SizeBytes& Correctness::sizes(const std::string& set) const {
   if (set == "smoke") return task_.smoke;
   if (set == "odd") return task_.odd;
   if (set == "drawn") return drawn_;
-  if (set == "long") return long_;
+  if (set == "redrawn" || set == "long") return several_;
   TORCH_CHECK(set == "full" || set.starts_with("full@"), "no size set is called '", set,
-              "'; there are smoke, odd, drawn, long and full");
+              "'; there are smoke, odd, drawn, redrawn, long and full");
   return task_.full;
 }
 
@@ -171,20 +171,36 @@ Json Correctness::check_families(RunnerSession& runner) {
           {"seconds", took.count()}};
 }
 
-Json Correctness::check_long(RunnerSession& runner) {
+std::vector<std::pair<std::string, SizeBytes>> Correctness::choose_sizes(const std::string& set) {
+  std::vector<std::pair<std::string, SizeBytes>> chosen;
+  if (set == "long") {
+    for (LongSizes& one : draw_long_sizes(task_, host_rng_)) {
+      chosen.emplace_back(std::move(one.field), std::move(one.sizes));
+    }
+  } else {
+    constexpr int draws = 2;
+    for (int i = 0; i < draws; ++i) {
+      if (auto sizes = draw_sizes(task_, host_rng_)) chosen.emplace_back("", *std::move(sizes));
+    }
+  }
+  return chosen;
+}
+
+Json Correctness::check_calls(RunnerSession& runner, const std::string& set) {
   const auto start = std::chrono::steady_clock::now();
-  const std::string set = "long";
   Json outputs = Json::array(), calls = Json::array();
-  for (const LongSizes& chosen : draw_long_sizes(task_, host_rng_)) {
-    long_ = chosen.sizes;
-    Workload work(task_, long_, 1, memory_);
+  for (const auto& [name, sizes] : choose_sizes(set)) {
+    several_ = sizes;
+    Workload work(task_, sizes, 1, memory_);
     work.bind(runner);
     work.refill_weights(options_.inputs, rng_);
     memory_.finish();
     runner.prepare();
     work.refill_slot(0, options_.inputs, rng_);
     check_call(runner, work, set, {}, outputs);
-    calls.push_back({{"long", chosen.field}, {"sizes", task_.fields.to_json(long_)}});
+    Json call{{"sizes", task_.fields.to_json(sizes)}};
+    if (!name.empty()) call["long"] = name;
+    calls.push_back(std::move(call));
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   return {{"set", set},

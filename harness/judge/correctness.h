@@ -36,11 +36,13 @@ class Correctness {
   /// @return the report, which names both. @throws Decided
   Json check_families(RunnerSession& runner);
 
-  /// Judges one call at each of the sizes that have one long dimension (acceptance/long_sizes.h).
+  /// Judges one call at each of several sizes.
+  /// @param set "redrawn": drawn like "drawn"; "long": with one long dimension each
+  /// (acceptance/long_sizes.h)
   /// @return the report, which names them. @throws Decided
-  Json check_long(RunnerSession& runner);
+  Json check_calls(RunnerSession& runner, const std::string& set);
 
-  /// The sizes of a named set; of "long" those of its last call.
+  /// The sizes of a named set; of "redrawn" and "long" those of the last call.
   const SizeBytes& sizes(const std::string& set) const;
 
  private:
@@ -53,6 +55,8 @@ class Correctness {
                    const OraclePlan& plan);
   bool check_mix(RunnerSession& runner, Workload& work, const std::string& set,
                  const OraclePlan& plan, const Mix& mix);
+  // Several sizes, and what they are called.
+  std::vector<std::pair<std::string, SizeBytes>> choose_sizes(const std::string& set);
   // Draws weights, times `scale`.
   void prepare(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
@@ -70,7 +74,8 @@ class Correctness {
   at::Generator rng_;       ///< of the device, for values
   at::Generator host_rng_;  ///< for choices
   uint64_t noise_seeds_ = 0;
-  SizeBytes drawn_, long_;
+  SizeBytes drawn_;
+  SizeBytes several_;         ///< of a set with several sizes the ones in use
   std::vector<Family> held_;  ///< what check_families() has judged
 };
 

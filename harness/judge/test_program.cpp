@@ -31,11 +31,8 @@ struct Step {
 };
 
 std::vector<Step> plan(int iterations, const std::string& full) {
-  std::vector<Step> steps{{"smoke", iterations},
-                          {"families", 1},
-                          {"odd", iterations, true},
-                          {"drawn", 1, true},
-                          {"long", 1}};
+  std::vector<Step> steps{{"smoke", iterations}, {"families", 1}, {"odd", iterations, true},
+                          {"drawn", 1, true},    {"redrawn", 1},  {"long", 1}};
   if (!is_functional()) steps.push_back({full, 2, true});
   return steps;
 }
@@ -168,7 +165,8 @@ class StepTest : public testing::Test {
   static Json check(Correctness& correctness, RunnerSession& runner, const Step& step,
                     const OraclePlan& oracle) {
     if (step.set == "families") return correctness.check_families(runner);
-    if (step.set == "long") return correctness.check_long(runner);
+    if (step.set == "redrawn" || step.set == "long")
+      return correctness.check_calls(runner, step.set);
     return correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
   }
 
