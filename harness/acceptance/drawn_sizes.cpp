@@ -13,7 +13,7 @@ namespace kb {
 namespace {
 
 // At most so many times the cost of smoke; calls of networks take long as it is.
-constexpr int64_t growth = 4, growth_of_networks = 2;
+constexpr int64_t growth = 4, growth_of_networks = 3;
 // Strides, paddings and most kernels: each value is a case of its own.
 constexpr int64_t small = 3;
 
@@ -70,7 +70,10 @@ class Drawing {
     for (int attempt = 0; attempt < attempts; ++attempt) {
       const int64_t most = network_ || attempt > attempts / 4 ? 2 : growth;
       drawn.clear();
-      for (const ExtentGroup& group : extents_) drawn.push_back(other_extent(group, most));
+      for (const ExtentGroup& group : extents_) {
+        // More samples of a network would leave no room for larger images.
+        if (!network_ || between(0, 1) == 0) drawn.push_back(other_extent(group, most));
+      }
       for (SizeChange& change : other_parameters()) drawn.push_back(std::move(change));
       if (search_.declares(search_.apply(task_.smoke, drawn))) break;
     }
@@ -177,20 +180,38 @@ class Drawing {
   // What the task refuses alone, with another integer that makes up for it: a layer normalises over
   // as many elements as a convolution leaves.
   std::vector<SizeChange> with_another(const SizeBytes& sizes, const SizeChange& refused) {
-    constexpr int64_t most = 64;
     const SizeBytes changed = search_.apply(sizes, refused);
-    if (network_ || search_.declares(changed)) return {};
+    if (search_.declares(changed)) return {};
+    const Place& first = refused.places.front();
+    if (std::find(integers_.begin(), integers_.end(), first) == integers_.end()) return {};
+    const int64_t more = value_at(task_, changed, first) - value_at(task_, sizes, first);
     std::vector<Place> places = integers_;
     for (size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[between(0, i - 1)]);
     for (const Place& place : places) {
       if (std::find(refused.places.begin(), refused.places.end(), place) != refused.places.end())
         continue;
-      for (int64_t value = 1; value <= most; ++value) {
+      for (const int64_t value : values_beside(place, value_at(task_, sizes, place), more)) {
         const SizeChange another{{place}, std::to_string(value)};
         if (search_.declares(search_.apply(changed, another))) return {refused, another};
       }
     }
     return {};
+  }
+
+  // A few values of a network's, whose declaration takes long.
+  std::vector<int64_t> values_beside(const Place& place, int64_t value, int64_t more) const {
+    constexpr int64_t most = 64, few = 8;
+    const auto [least, end] = range(place);
+    std::vector<int64_t> values;
+    if (network_) {
+      for (int64_t near = least; near <= end && near < least + few; ++near) values.push_back(near);
+      for (const int64_t other : {value + more, value - more, 2 * value}) {
+        if (other > 0) values.push_back(other);
+      }
+    } else {
+      for (int64_t near = 1; near <= most; ++near) values.push_back(near);
+    }
+    return values;
   }
 
   const Task& task_;

@@ -22,8 +22,8 @@ size_t weights_read(const Task& task);
 /// many to twice as many), other integers from half to twice as much (3 and less: up to three
 /// more), real numbers the same of their size; flags stay. In networks a few numbers that are no
 /// extents change at a time. What the task refuses together changes less. All together have at most
-/// four times (networks: twice) the elements and the arithmetic. Nothing if the task accepts no
-/// other sizes.
+/// four times (networks: three times) the elements and the arithmetic. Nothing if the task accepts
+/// no other sizes.
 std::optional<SizeBytes> draw_sizes(const Task& task, at::Generator& rng);
 
 }  // namespace kb
