@@ -93,6 +93,8 @@ Operators counted(std::string_view name, Arguments arguments, const c10::IValue&
 // Counts each call, for the sum of all or of those that are needed.
 class Counter final : public Tracer {
  public:
+  explicit Counter(double most_flops = INFINITY) : most_flops_(most_flops) {}
+
   bool opens(const c10::OperatorHandle& op) override {
     const std::string_view name = op.schema().name();
     return !is_recurrent(name) && name != "aten::scaled_dot_product_attention";
@@ -101,9 +103,10 @@ class Counter final : public Tracer {
     const size_t first = stack.size() - op.schema().arguments().size();
     const std::vector<c10::IValue> arguments(stack.begin() + static_cast<std::ptrdiff_t>(first),
                                              stack.end());
+    const bool by_result = op.schema().name() == "aten::convolution";
+    if (!by_result) note(counted(op.schema().name(), arguments, {}));
     flow_.call(op, stack);
-    calls_.push_back(counted(op.schema().name(), arguments,
-                             stack.size() > first ? stack[first] : c10::IValue()));
+    if (by_result) note(counted(op.schema().name(), arguments, stack.at(first)));
   }
 
   Operators all() const {
@@ -121,8 +124,15 @@ class Counter final : public Tracer {
   }
 
  private:
+  void note(Operators call) {
+    flops_ += call.flops;
+    TORCH_CHECK(flops_ <= most_flops_, "more than ", most_flops_, " FLOPs");
+    calls_.push_back(call);
+  }
+
   DataFlow flow_;
   std::vector<Operators> calls_;
+  double flops_ = 0, most_flops_;
 };
 
 }  // namespace
@@ -136,8 +146,8 @@ Operators& Operators::operator+=(const Operators& more) {
   return *this;
 }
 
-Operators watch_operators(const std::function<void()>& run) {
-  Counter counter;
+Operators watch_operators(const std::function<void()>& run, double most_flops) {
+  Counter counter(most_flops);
   trace(counter, run);
   return counter.all();
 }

@@ -87,8 +87,8 @@ bool SizeSearch::declares(const SizeBytes& sizes) const {
 bool SizeSearch::accepts(const SizeBytes& sizes) const {
   if (!declares(sizes)) return false;
   bool accepted = false;
-  const Operators called = watch_operators([&] { accepted = kb::accepts(task_, sizes); });
-  return accepted && called.flops <= limits_.flops && holds_in_fp64(task_, sizes);
+  watch_operators([&] { accepted = kb::accepts(task_, sizes); }, limits_.flops);
+  return accepted && holds_in_fp64(task_, sizes);
 }
 
 SizeBytes SizeSearch::settle(const SizeBytes& sizes, std::span<const SizeChange> changes,

@@ -53,7 +53,8 @@ const std::map<std::string, std::set<std::string>> bound_to_others{
     // "image_size / patch_size must be a multiple of 8", and window_size divides each stage.
     {"level3/029_swin_mlp", {"image_size"}},
     {"level3/030_swin_transformer_v2", {"image_size"}},
-    // "axial_pos_embds_dim must add up to hidden_size", "seq_len must be [...] lsh_attn_chunk_length".
+    // "axial_pos_embds_dim must add up to hidden_size", "seq_len must be [...]
+    // lsh_attn_chunk_length".
     {"level4/013_reformer_enwik8_bs32_seq256", {"hidden_size", "lsh_attn_chunk_length"}},
     {"level4/015_reformer_enwik8_bs1024_seq32", {"hidden_size", "lsh_attn_chunk_length"}},
 };
