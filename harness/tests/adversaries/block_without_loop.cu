@@ -13,5 +13,6 @@ __global__ void sum(task::Sizes s, const float* x, float* y) {
 }
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream) {
-  sum < <<s.batch_size, s.dim2<1024 ? s.dim2 : 1024, 0, stream>>>(s, x, y);
+  const int64_t threads = s.dim2 > 1024 ? 1024 : s.dim2;
+  sum<<<s.batch_size, threads, 0, stream>>>(s, x, y);
 }
