@@ -5,9 +5,7 @@
 
 #include <cmath>
 
-#include "acceptance/drawn_sizes.h"
 #include "acceptance/expectation.h"
-#include "kb/reference.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {
