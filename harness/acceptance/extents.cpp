@@ -55,10 +55,6 @@ bool examine(const Task& task, const SizeBytes& sizes, Extent& extent) {
   return true;
 }
 
-bool same_place(const Extent& a, const Extent& b) {
-  return a.field == b.field && a.element == b.element;
-}
-
 // Whether nothing else has to change with these. Less may be too little for the task; and 1 tells
 // nothing, since dimensions of size 1 are broadcast.
 bool change_alone(const Task& task, const ExtentGroup& group) {
@@ -82,7 +78,7 @@ std::vector<Extent> extents(const Task& task, const SizeBytes& sizes) {
     const Json elements = value.is_array() ? value : Json::array({value});
     for (size_t i = 0; i < elements.size(); ++i) {
       if (!elements[i].is_number_integer() || elements[i] < 1) continue;
-      Extent extent{name, i, elements[i]};
+      Extent extent{{name, i}, elements[i]};
       if (examine(task, sizes, extent)) found.push_back(std::move(extent));
     }
   }
@@ -99,31 +95,34 @@ std::vector<ExtentGroup> extent_groups(const Task& task, const SizeBytes& sizes)
     }
     if (change_alone(task, {extent})) {
       found.push_back({extent});
-    } else if (same_place(extent, together.front()) && change_alone(task, together)) {
+    } else if (Place(extent) == Place(together.front()) && change_alone(task, together)) {
       found.push_back(std::move(together));
     }
   }
   return found;
 }
 
-int64_t value_at(const Task& task, const SizeBytes& sizes, const Extent& extent) {
-  const Json field = task.fields.to_json(sizes)[extent.field];
-  return field.is_array() ? field[extent.element] : field;
+int64_t value_at(const Task& task, const SizeBytes& sizes, const Place& place) {
+  const Json field = task.fields.to_json(sizes)[place.field];
+  return field.is_array() ? field[place.element] : field;
 }
 
-SizeBytes with_value(const Task& task, const SizeBytes& sizes, const Extent& extent,
-                     int64_t value) {
-  const Json field = task.fields.to_json(sizes)[extent.field];
-  std::string text = std::to_string(value);
+SizeBytes with_value(const Task& task, const SizeBytes& sizes, const Place& place, int64_t value) {
+  return with_text(task, sizes, place, std::to_string(value));
+}
+
+SizeBytes with_text(const Task& task, const SizeBytes& sizes, const Place& place,
+                    const std::string& value) {
+  const Json field = task.fields.to_json(sizes)[place.field];
+  std::string text = value;
   if (field.is_array()) {
     text.clear();
     for (size_t i = 0; i < field.size(); ++i) {
-      text += (i == 0 ? "" : ",") +
-              std::to_string(i == extent.element ? value : field[i].get<int64_t>());
+      text += (i == 0 ? "" : ",") + (i == place.element ? value : field[i].dump());
     }
   }
   SizeBytes changed = sizes;
-  task.fields.set(changed, extent.field, text);
+  task.fields.set(changed, place.field, text);
   return changed;
 }
 
@@ -137,7 +136,7 @@ bool accepts(const Task& task, const SizeBytes& sizes) {
   try {
     for (const at::Tensor& y : task.reference(sizes, task.example(sizes)))
       returned.push_back(y.sizes().vec());
-  } catch (const c10::Error&) {
+  } catch (const std::exception&) {  // ATen's, or of a library that it calls
     return false;
   }
   return returned == promised;

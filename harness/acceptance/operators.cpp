@@ -108,14 +108,18 @@ CountedCall product_call(Arguments arguments, size_t first) {
 // Counts each call, for the sum of all or of those that are needed.
 class Counter final : public Tracer {
  public:
+  explicit Counter(double most_flops = INFINITY) : most_flops_(most_flops) {}
+
   bool opens(const c10::OperatorHandle& op) override { return !is_taken_whole(op.schema()); }
   void call(const c10::OperatorHandle& op, torch::jit::Stack& stack) override {
     const size_t first = stack.size() - op.schema().arguments().size();
     const std::vector<c10::IValue> arguments(stack.begin() + static_cast<std::ptrdiff_t>(first),
                                              stack.end());
+    const bool by_result = op.schema().name() == "aten::convolution";
+    if (!by_result) note(count_call(op.schema(), arguments, {}).work);
     flow_.call(op, stack);
     const c10::IValue result = stack.size() > first ? stack[first] : c10::IValue();
-    calls_.push_back(count_call(op.schema(), arguments, result).work);
+    if (by_result) note(count_call(op.schema(), arguments, result).work);
   }
 
   Operators all() const {
@@ -133,8 +137,15 @@ class Counter final : public Tracer {
   }
 
  private:
+  void note(Operators call) {
+    flops_ += call.flops;
+    TORCH_CHECK(flops_ <= most_flops_, "more than ", most_flops_, " FLOPs");
+    calls_.push_back(call);
+  }
+
   DataFlow flow_;
   std::vector<Operators> calls_;
+  double flops_ = 0, most_flops_;
 };
 
 }  // namespace
@@ -173,8 +184,8 @@ CountedCall count_call(const c10::FunctionSchema& schema, Arguments arguments,
   return {};
 }
 
-Operators watch_operators(const std::function<void()>& run) {
-  Counter counter;
+Operators watch_operators(const std::function<void()>& run, double most_flops) {
+  Counter counter(most_flops);
   trace(counter, run);
   return counter.all();
 }

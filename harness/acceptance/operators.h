@@ -5,6 +5,7 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -40,7 +41,9 @@ bool is_taken_whole(const c10::FunctionSchema& schema);
 /// that meet. Convolutions: every weight at every position of the smaller grid. Recurrent layers:
 /// every weight matrix at every step. Attention: both products, of the pairs that its mask leaves.
 /// Whatever these use inside is theirs; everything else counts nothing.
-Operators watch_operators(const std::function<void()>& run);
+/// @throws c10::Error within `run` where these would have more than `most_flops` FLOPs, for
+/// convolutions afterwards
+Operators watch_operators(const std::function<void()>& run, double most_flops = INFINITY);
 
 /// The same of those only that a tensor which `run` returns depends on: what upstream computes and
 /// nobody needs is no work of a task.

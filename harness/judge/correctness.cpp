@@ -10,6 +10,7 @@
 #include "acceptance/canary.h"
 #include "acceptance/drawn_sizes.h"
 #include "acceptance/expectation.h"
+#include "acceptance/long_sizes.h"
 #include "result/verdict.h"
 
 namespace kb {
@@ -77,14 +78,16 @@ Correctness::Correctness(const Task& task, SharedMemory& memory, CorrectnessOpti
       options_(options),
       rng_(make_rng(memory.device(), options.rng_seed)),
       host_rng_(make_rng(at::kCPU, options.rng_seed)),
-      drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)) {}
+      drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)),
+      several_(task.smoke) {}
 
 const SizeBytes& Correctness::sizes(const std::string& set) const {
   if (set == "smoke") return task_.smoke;
   if (set == "odd") return task_.odd;
   if (set == "drawn") return drawn_;
+  if (set == "redrawn" || set == "long") return several_;
   TORCH_CHECK(set == "full" || set.starts_with("full@"), "no size set is called '", set,
-              "'; there are smoke, odd, drawn and full");
+              "'; there are smoke, odd, drawn, redrawn, long and full");
   return task_.full;
 }
 
@@ -160,6 +163,45 @@ Json Correctness::check_families(RunnerSession& runner) {
           {"sizes", task_.fields.to_json(sizes(set))},
           {"families", judged},
           {"left_out", left_out},
+          {"seconds", took.count()}};
+}
+
+std::vector<std::pair<std::string, SizeBytes>> Correctness::choose_sizes(const std::string& set) {
+  std::vector<std::pair<std::string, SizeBytes>> chosen;
+  if (set == "long") {
+    for (LongSizes& one : draw_long_sizes(task_, host_rng_)) {
+      chosen.emplace_back(std::move(one.field), std::move(one.sizes));
+    }
+  } else {
+    constexpr int draws = 2;
+    for (int i = 0; i < draws; ++i) {
+      if (auto sizes = draw_sizes(task_, host_rng_)) chosen.emplace_back("", *std::move(sizes));
+    }
+  }
+  return chosen;
+}
+
+Json Correctness::check_calls(RunnerSession& runner, const std::string& set) {
+  const auto start = std::chrono::steady_clock::now();
+  Json outputs = Json::array(), calls = Json::array();
+  for (const auto& [name, sizes] : choose_sizes(set)) {
+    several_ = sizes;
+    Workload work(task_, sizes, 1, memory_);
+    work.bind(runner);
+    work.refill_weights(options_.inputs, rng_);
+    memory_.finish();
+    runner.prepare();
+    work.refill_slot(0, options_.inputs, rng_);
+    check_call(runner, work, set, {}, outputs);
+    Json call{{"sizes", task_.fields.to_json(sizes)}};
+    if (!name.empty()) call["long"] = name;
+    calls.push_back(std::move(call));
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return {{"set", set},
+          {"sizes", nullptr},
+          {"calls", calls},
+          {"outputs", outputs},
           {"seconds", took.count()}};
 }
 

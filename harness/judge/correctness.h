@@ -37,7 +37,13 @@ class Correctness {
   /// @return the report, which names both. @throws Decided
   Json check_families(RunnerSession& runner);
 
-  /// The sizes of a named set.
+  /// Judges one call at each of several sizes.
+  /// @param set "redrawn": drawn like "drawn"; "long": with one long dimension each
+  /// (acceptance/long_sizes.h)
+  /// @return the report, which names them. @throws Decided
+  Json check_calls(RunnerSession& runner, const std::string& set);
+
+  /// The sizes of a named set; of "redrawn" and "long" those of the last call.
   const SizeBytes& sizes(const std::string& set) const;
 
  private:
@@ -52,6 +58,8 @@ class Correctness {
                  const OraclePlan& plan, const Mix& mix);
   // Values of a set's call number `index`.
   void draw(RunnerSession& runner, Workload& work, int index);
+  // Several sizes, and what they are called.
+  std::vector<std::pair<std::string, SizeBytes>> choose_sizes(const std::string& set);
   // Draws weights, times `scale`.
   void prepare(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
@@ -70,6 +78,7 @@ class Correctness {
   at::Generator host_rng_;  ///< for choices
   uint64_t noise_seeds_ = 0;
   SizeBytes drawn_;
+  SizeBytes several_;         ///< of a set with several sizes the ones in use
   std::vector<Family> held_;  ///< what check_families() has judged
 };
 

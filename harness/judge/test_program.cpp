@@ -31,8 +31,8 @@ struct Step {
 };
 
 std::vector<Step> plan(int iterations, const std::string& full) {
-  std::vector<Step> steps{
-      {"smoke", iterations}, {"families", 1}, {"odd", iterations, true}, {"drawn", 1, true}};
+  std::vector<Step> steps{{"smoke", iterations}, {"families", 1}, {"odd", iterations, true},
+                          {"drawn", 1, true},    {"redrawn", 1},  {"long", 1}};
   if (!is_functional()) steps.push_back({full, 2, true});
   return steps;
 }
@@ -163,15 +163,22 @@ class StepTest : public testing::Test {
 
   Json check(Correctness& correctness, RunnerSession& runner, const Step& step,
              const OraclePlan& oracle) {
-    Json set = step.set == "families"
-                   ? correctness.check_families(runner)
-                   : correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
+    Json set = check_set(correctness, runner, step, oracle);
     if (judging_.memory->written_when_gone()) {
       throw Decided(Verdict::incorrect,
                     "the candidate wrote into tensors of earlier calls, which are gone",
                     {{"set", step.set}, {"reason", "out_of_bounds"}});
     }
     return set;
+  }
+
+  static Json check_set(Correctness& correctness, RunnerSession& runner, const Step& step,
+                        const OraclePlan& oracle) {
+    if (step.set == "families") return correctness.check_families(runner);
+    if (step.set == "redrawn" || step.set == "long") {
+      return correctness.check_calls(runner, step.set);
+    }
+    return correctness.check_set(runner, step.set, step.iterations, step.mixed, oracle);
   }
 
   // What goes wrong in some orders alone depends on the order in which threads and blocks run, but

@@ -19,5 +19,5 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 Task kb::task() {
   return define<decltype(launch)>(
       "ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 8, 3, 6, 8, 10, 2, 1}, .odd = {2, 5, 37, 4, 7, 11, 9, 3, 2}});
+      {.smoke = {2, 8, 8, 3, 6, 8, 10, 2, 1}, .odd = {1, 5, 37, 4, 7, 11, 9, 3, 2}});
 }

@@ -18,5 +18,5 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 Task kb::task() {
   return define<decltype(launch)>("ConvTranspose", tensors, reference,
                                   {.smoke = {2, 4, 4, {3, 7}, 12, 24, {1, 1}, {1, 3}},
-                                   .odd = {3, 5, 37, {4, 3}, 23, 29, {2, 3}, {1, 2}}});
+                                   .odd = {3, 5, 37, {4, 3}, 23, 29, {2, 3}, {2, 2}}});
 }

@@ -31,5 +31,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 16, 12, 12}, .odd = {3, 5, 19, 11, 17, 3, 3, 2, 1}});
+      {.smoke = {2, 8, 16, 12, 12}, .odd = {3, 5, 19, 11, 17, 3, 3, 2, 2}});
 }

@@ -33,5 +33,5 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-Conv", tensors, reference,
-      {.smoke = {4, 4, 16, 6, 12, 12}, .odd = {3, 5, 19, 9, 10, 14, {2, 3, 4}, -0.75, {3, 2, 4}}});
+      {.smoke = {4, 4, 16, 6, 12, 12}, .odd = {3, 5, 19, 9, 10, 14, {2, 4, 4}, -0.75, {3, 3, 4}}});
 }

@@ -36,5 +36,5 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 16, 16, 16}, .odd = {3, 5, 19, 11, 17, 4, 2, 1, 3, 2, -0.5, 0.75}});
+      {.smoke = {2, 8, 16, 16, 16}, .odd = {3, 5, 19, 11, 17, 4, 2, 2, 3, 3, -0.5, 0.75}});
 }

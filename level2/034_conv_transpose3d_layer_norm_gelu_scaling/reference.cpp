@@ -13,6 +13,8 @@ struct Network {
 };
 
 static auto tensors(const Sizes& s) {
+  TORCH_CHECK(s.out_channels == s.length(s.W),
+              "out_channels must be the width of the transposed convolution");
   return std::tuple{
       input<real>("x", {s.batch_size, s.in_channels, s.D, s.H, s.W}), weights<Network>(s),
       output<real>("y",
@@ -26,5 +28,5 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 Task kb::task() {
   return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
                                   {.smoke = {2, 4, 16, 3, 8, 8, 4, 2, 1, 1e-5, 2},
-                                   .odd = {3, 5, 19, 3, 5, 7, 5, 3, 2, 0.01, -0.7}});
+                                   .odd = {3, 5, 19, 5, 5, 7, 5, 3, 2, 0.01, -0.7}});
 }

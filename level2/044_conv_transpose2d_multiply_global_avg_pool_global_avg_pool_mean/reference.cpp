@@ -42,6 +42,6 @@ static LeastWork least(const Sizes& s) {
 Task kb::task() {
   return define<decltype(launch)>(
              "Fusion-ConvTranspose", tensors, reference,
-             {.smoke = {4, 8, 16, 16, 16}, .odd = {3, 5, 19, 11, 17, 4, 3, 2, 1, -1.5}})
+             {.smoke = {4, 8, 16, 16, 16}, .odd = {3, 5, 19, 11, 17, 4, 3, 2, 2, -1.5}})
       .needing(least);
 }

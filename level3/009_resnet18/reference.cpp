@@ -58,5 +58,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const ResNet18& net) { re
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-CNN", tensors, reference,
-      {.smoke = {{2, 3, 64, 64}, 10, 8}, .odd = {{3, 3, 53, 75}, 7, 9}});
+      {.smoke = {{2, 3, 64, 64}, 10, 8}, .odd = {{3, 4, 53, 75}, 7, 9}});
 }

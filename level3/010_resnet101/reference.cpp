@@ -64,5 +64,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-CNN", tensors, reference,
-      {.smoke = {2, 64, 64, {1, 1, 2, 1}, 10, 8}, .odd = {3, 69, 75, {1, 2, 1, 1}, 7, 13}});
+      {.smoke = {2, 64, 64, {1, 1, 2, 1}, 10, 8}, .odd = {3, 69, 75, {2, 2, 1, 2}, 7, 13}});
 }

@@ -79,5 +79,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-CNN", tensors, reference,
-      {.smoke = {2, 10, 64, 64, 32, {2, 3, 4, 2}, 8}, .odd = {3, 7, 69, 75, 32, {1, 3, 2, 3}, 9}});
+      {.smoke = {2, 10, 64, 64, 32, {2, 3, 4, 2}, 8}, .odd = {3, 7, 69, 75, 33, {1, 4, 2, 3}, 9}});
 }

@@ -54,5 +54,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-CNN", tensors, reference,
-      {.smoke = {2, {3, 60, 60}, 10, 8}, .odd = {3, {3, 69, 75}, 7, 8}});
+      {.smoke = {2, {3, 60, 60}, 10, 8}, .odd = {3, {4, 69, 75}, 7, 9}});
 }

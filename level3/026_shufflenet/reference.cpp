@@ -73,5 +73,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
                                   {.smoke = {2, 3, 32, 32, 10, 3, {1, 2, 1}, {12, 24, 48, 96}, 64},
-                                   .odd = {3, 5, 45, 35, 7, 5, {2, 1, 1}, {20, 40, 40, 60}, 37}});
+                                   .odd = {3, 5, 45, 35, 7, 5, {2, 1, 2}, {20, 40, 40, 60}, 37}});
 }

@@ -89,5 +89,5 @@ static Tensor reference(const Sizes&, const Tensor& x, const UNet& net) { return
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 4, 4, 32, 64, 2}, .odd = {3, 3, 5, 32, 48, 3}});
+                                  {.smoke = {2, 4, 4, 32, 64, 2}, .odd = {3, 3, 5, 48, 48, 3}});
 }

@@ -1,13 +1,11 @@
-// Families of inputs, sizes that are drawn, and what a library that fails means for them.
+// Families of inputs, and what a library that fails means for them.
 #include "acceptance/families.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "acceptance/drawn_sizes.h"
 #include "acceptance/expectation.h"
-#include "kb/reference.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {
@@ -172,74 +170,6 @@ TEST(Expectation, HoldsForAnotherOrderOfSumsWhereFewElementsDecide) {
     decided += c.error > 0;
   }
   EXPECT_GT(decided, 100) << "the orders of sums do not differ";
-}
-
-struct Sizes {
-  int64_t batch_size = 64, rows = 32, kernel_size = 3;
-  KB_FIELDS(batch_size, rows, kernel_size)
-};
-using Launch = void(const Sizes&, const float*, float*, cudaStream_t);
-
-Task pooling(int64_t least_batch) {
-  const auto tensors = [=](const Sizes& s) {
-    TORCH_CHECK(s.batch_size >= least_batch, "too few");
-    return std::tuple{input<float>("x", {s.batch_size, s.rows}),
-                      output<float>("y", {s.batch_size, s.rows / s.kernel_size})};
-  };
-  const auto reference = [](const Sizes& s, Tensor x) {
-    return std::get<0>(at::max(x.narrow(1, 0, s.rows / s.kernel_size * s.kernel_size)
-                                   .view({s.batch_size, -1, s.kernel_size}),
-                               -1));
-  };
-  const Sizes small{4, 9, 3};
-  return define<Launch>("Pooling", tensors, reference, SizeSets<Sizes>{small, small});
-}
-
-TEST(DrawnSizes, AreOthersWithinWhatTheTaskAccepts) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    at::Generator rng = make_rng(at::kCPU, seed), again = make_rng(at::kCPU, seed);
-    const Task task = pooling(3);
-    const auto sizes = draw_sizes(task, rng);
-    ASSERT_TRUE(sizes);
-    EXPECT_NE(*sizes, task.smoke);
-    const auto drawn = sizes_from<Sizes>(*sizes);
-    EXPECT_GE(drawn.batch_size, 3);
-    EXPECT_LE(drawn.batch_size, 16);
-    EXPECT_EQ(drawn.kernel_size, 3) << "no number of things";
-    EXPECT_EQ(sizes, draw_sizes(task, again)) << "the seed decides";
-  }
-}
-
-struct Square {
-  int64_t rows = 8, columns = 8;
-  KB_FIELDS(rows, columns)
-};
-
-// x [rows, n] * y [n], where rows and n are two sizes that upstream takes to be the same.
-TEST(DrawnSizes, ChangeTogetherWhatBelongsTogether) {
-  using LaunchOnSquare =
-      void(const Square&, const float* x, const float* y, float* z, cudaStream_t);
-  const auto tensors = [](const Square& s) {
-    return std::tuple{input<float>("x", {s.rows, s.columns}), input<float>("y", {s.rows}),
-                      output<float>("z", {s.rows, s.columns})};
-  };
-  const auto reference = [](const Square&, Tensor x, Tensor y) { return x * y; };
-  const Task task =
-      define<LaunchOnSquare>("Elementwise", tensors, reference, SizeSets<Square>{{8, 8}, {7, 7}});
-  for (uint64_t seed = 0; seed < 50; ++seed) {
-    at::Generator rng = make_rng(at::kCPU, seed);
-    const auto sizes = draw_sizes(task, rng);
-    ASSERT_TRUE(sizes);
-    const auto drawn = sizes_from<Square>(*sizes);
-    EXPECT_EQ(drawn.rows, drawn.columns) << "seed " << seed << ": a size of 1 is broadcast";
-  }
-}
-
-TEST(DrawnSizes, AreNoneWhereTheTaskHasOneSize) {
-  at::Generator rng = make_rng(at::kCPU, 1);
-  EXPECT_FALSE(draw_sizes(small_task({input<float>("x", {4}), output<float>("y", {4})},
-                                     [](const std::vector<Tensor>& given) { return given; }),
-                          rng));
 }
 
 }  // namespace
