@@ -89,10 +89,12 @@ using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
 /// not; NaN and infinity must stand exactly where they are expected. Where the expected value is as
 /// near to the type's largest one as the limit reaches, infinity is right, too.
 /// @param at_a_time    elements of a slice
+/// @param strays       elements that may be beyond their limit, by less than twice
 /// @param whole_from   elements that must have a say in the error of the whole for it to be judged:
 ///                     the square of the sum of what each may add, over the sum of squares
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
-                          const Allowances& allowances, int64_t at_a_time, double whole_from = 0);
+                          const Allowances& allowances, int64_t at_a_time, double whole_from = 0,
+                          int64_t strays = 0);
 
 /// The same as compare_slices() with one tolerance for all elements. Integers must be equal.
 Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,

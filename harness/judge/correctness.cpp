@@ -1,6 +1,7 @@
 // One call: fill, poison, run, snapshot, look for damage, compute the oracle, compare, look again.
 #include "judge/correctness.h"
 
+#include <ATen/Parallel.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -64,6 +65,17 @@ void keep_worst(Json& reports, Json report) {
   reports.push_back(std::move(report));
 }
 
+// Sizes are tried with small tensors on the CPU, of which judges of other GPUs need all cores.
+template <class Work>
+auto on_one_thread(Work work) {
+  struct Threads {
+    const int before = at::get_num_threads();
+    Threads() { at::set_num_threads(1); }
+    ~Threads() { at::set_num_threads(before); }
+  } threads;
+  return work();
+}
+
 }  // namespace
 
 uint64_t random_seed() {
@@ -78,7 +90,7 @@ Correctness::Correctness(const Task& task, SharedMemory& memory, CorrectnessOpti
       options_(options),
       rng_(make_rng(memory.device(), options.rng_seed)),
       host_rng_(make_rng(at::kCPU, options.rng_seed)),
-      drawn_(draw_sizes(task, host_rng_).value_or(task.smoke)),
+      drawn_(on_one_thread([&] { return draw_sizes(task, host_rng_); }).value_or(task.smoke)),
       several_(task.smoke) {}
 
 const SizeBytes& Correctness::sizes(const std::string& set) const {
@@ -184,7 +196,7 @@ std::vector<std::pair<std::string, SizeBytes>> Correctness::choose_sizes(const s
 Json Correctness::check_calls(RunnerSession& runner, const std::string& set) {
   const auto start = std::chrono::steady_clock::now();
   Json outputs = Json::array(), calls = Json::array();
-  for (const auto& [name, sizes] : choose_sizes(set)) {
+  for (const auto& [name, sizes] : on_one_thread([&] { return choose_sizes(set); })) {
     several_ = sizes;
     Workload work(task_, sizes, 1, memory_);
     work.bind(runner);

@@ -81,6 +81,25 @@ TEST(Spread, OfFewElementsHasNoWhole) {
   EXPECT_TRUE(spread.compare(y.to(at::kFloat) + 2e-3).worst);
 }
 
+TEST(Spread, AllowsOneElementInAMillionTwiceAsMuch) {
+  const Tensor y = at::full({2, elements_of_a_stray}, 8.0, at::kDouble);
+  const Tensor one = at::full_like(y, 1e-4);
+  Spread noisy = exact(y), by_library(output_like(y), (y + 1e-4).to(at::kFloat), y);
+  add_moves(noisy, y, one, -one);
+  const auto wrong = [&](Spread& spread, int64_t elements, double spreads) {
+    Tensor got = y.to(at::kFloat);
+    // An element's own moves, its sample's twice.
+    got.view(-1).narrow(0, 7, elements).add_(spreads * std::sqrt(3) * 1e-4);
+    return spread.compare(got).worst.has_value();
+  };
+  for (Spread* spread : {&by_library, &noisy}) {
+    EXPECT_FALSE(wrong(*spread, 1, 7));
+    EXPECT_FALSE(wrong(*spread, 2, 12)) << "there are two million";
+    EXPECT_TRUE(wrong(*spread, 3, 12));
+    EXPECT_TRUE(wrong(*spread, 1, 17));
+  }
+}
+
 // What a bench takes for right without a second look.
 TEST(Spread, HasATolerancePerSample) {
   const Tensor y =
