@@ -2,6 +2,7 @@
 #include "validity/frozen_fields.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "acceptance/extents.h"
 #include "acceptance/families.h"
 #include "acceptance/mixes.h"
+#include "acceptance/size_search.h"
 #include "result/files.h"
 #include "result/verdict.h"
 #include "session/workload.h"
@@ -195,17 +197,10 @@ class Call {
 class Check {
  public:
   Check(const Task& task, const RunnerOptions& kernel, const FrozenOptions& options)
-      : task_(task), rng_seed_(options.rng_seed), kernel_(kernel), fields_(fields_of(task)) {
-    at::Generator rng = make_rng(at::kCPU, options.rng_seed);
-    for (int i = 0; i < options.draws; ++i) {
-      if (auto sizes = draw_sizes(task, rng)) sets_.push_back({"drawn", *std::move(sizes)});
-    }
-    sets_.push_back({"odd", task.odd});
-  }
+      : task_(task), options_(options), kernel_(kernel), fields_(fields_of(task)) {}
 
   std::vector<FrozenField> run() {
-    const OtherValues own{.name = "own values"};
-    for (const Set& set : sets_) try_call(set, own);
+    try_sizes();
     for (const OtherValues& values : other_values(task_)) {
       for (const Set& set : sets_) try_call(set, values, /*only_reals=*/true);
     }
@@ -220,6 +215,42 @@ class Check {
     SizeBytes sizes;
   };
 
+  // Draws change a few fields of a network each. Odd sizes change all.
+  void try_sizes() {
+    const OtherValues own{.name = "own values"};
+    at::Generator rng = make_rng(at::kCPU, options_.rng_seed);
+    for (int i = 0; i < options_.draws && is_any_left(); ++i) {
+      if (auto sizes = draw_sizes(task_, rng)) add_set("drawn", *std::move(sizes), own);
+    }
+    if (is_any_left()) add_set("odd", task_.odd, own);
+    for (const Frozen& frozen : fields_) {
+      if (frozen.field.shown_by.empty()) change_alone(frozen.place, own);
+    }
+  }
+
+  // What a task refuses next to other sizes, it takes next to those of smoke.
+  void change_alone(const Place& place, const OtherValues& values) {
+    constexpr int growth = 4;
+    const SizeSearch search(task_, cost(task_, task_.smoke) * growth);
+    for (const SizeBytes* published : {&task_.odd, &task_.full}) {
+      const SizeBytes sizes =
+          with_text(task_, task_.smoke, place, text_at(task_, *published, place));
+      if (sizes == task_.smoke || !search.accepts(sizes)) continue;
+      add_set("smoke but for it", sizes, values);
+      return;
+    }
+  }
+
+  void add_set(const std::string& name, SizeBytes sizes, const OtherValues& values) {
+    try_call(sets_.emplace_back(Set{name, std::move(sizes)}), values);
+  }
+
+  bool is_any_left() const {
+    return std::any_of(fields_.begin(), fields_.end(), [](const Frozen& frozen) {
+      return frozen.field.shown_by.empty() && frozen.kind != SizeField::Kind::flag;
+    });
+  }
+
   // Of the fields that nothing has shown yet, those that these sizes can show. An integer says
   // where values lie, so what they are matters to real numbers only: eps, slopes and bounds.
   void try_call(const Set& set, const OtherValues& values, bool only_reals = false) {
@@ -230,7 +261,7 @@ class Check {
       frozen.field.differed = true;
       if (!frozen.field.shown_by.empty()) continue;
       if (!call) {
-        call.emplace(task_, set.sizes, values, kernel_, rng_seed_);
+        call.emplace(task_, set.sizes, values, kernel_, options_.rng_seed);
         if (!is_usable(*call, set, values)) return;
       }
       if (call->is_wrong(with_text(task_, set.sizes, frozen.place, frozen.field.frozen))) {
@@ -249,10 +280,10 @@ class Check {
   }
 
   const Task& task_;
-  uint64_t rng_seed_;
+  FrozenOptions options_;
   Kernel kernel_;
   std::vector<Frozen> fields_;
-  std::vector<Set> sets_;
+  std::deque<Set> sets_;  // which calls refer to
 };
 
 }  // namespace

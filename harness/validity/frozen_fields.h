@@ -18,9 +18,9 @@ struct FrozenOptions {
 /// What becomes of one field of a task's Sizes: "stride", or "stride[1]" of an array.
 struct FrozenField {
   std::string name;
-  std::string frozen;         ///< its value in smoke, which the kernel takes for every other
-  bool differed = false;      ///< whether any sizes had another value
-  std::string shown_by = "";  ///< the sizes and values of the call that was wrong; empty: none was
+  std::string frozen;     ///< its value in smoke, which the kernel takes for every other
+  bool differed = false;  ///< whether any sizes had another value
+  std::string shown_by;   ///< the sizes and values of the call that was wrong; empty: none was
 };
 
 /// The fields of a task's Sizes, flags included, in the order of declaration.
@@ -28,8 +28,8 @@ std::vector<std::string> field_names(const Task& task);
 
 /// For each field a kernel that gets the judge's sizes but for that field, which has the value of
 /// smoke, as have the shapes of a network's weights that depend on it. Each is called at drawn
-/// sizes, then at odd ones, with the task's own values; where these show nothing, with those of the
-/// families.
+/// sizes, at odd ones and at those of smoke with this field changed alone, with the task's own
+/// values; where these show nothing, with those of the families.
 /// @param kernel how the shipped kernel is started; it must be right
 /// @throws std::runtime_error if it is not
 std::vector<FrozenField> check_frozen_fields(const Task& task, const RunnerOptions& kernel,
