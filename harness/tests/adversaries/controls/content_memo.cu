@@ -1,5 +1,7 @@
-// Remembers answers by a hash of all of the content: never wrong, no gain where no input comes
-// twice. Task: level1/019_relu Expected: pass Backends: cpu
+// Remembers answers by a hash of all content: never wrong, no gain where no input comes twice.
+// Task: level1/019_relu
+// Expected: pass
+// Backends: cpu
 #include <vector>
 
 #include "../shared/memo.cuh"
