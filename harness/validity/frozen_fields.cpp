@@ -224,20 +224,31 @@ class Check {
     }
     if (is_any_left()) add_set("odd", task_.odd, own);
     for (const Frozen& frozen : fields_) {
-      if (frozen.field.shown_by.empty()) change_alone(frozen.place, own);
+      if (frozen.field.shown_by.empty()) change_alone(frozen, own);
+    }
+    for (int i = 0; i < options_.more_draws && is_any_sought(); ++i) {
+      if (auto sizes = draw_sizes(task_, rng)) add_set("one of more draws", *std::move(sizes), own);
     }
   }
 
-  // What a task refuses next to other sizes, it takes next to those of smoke.
-  void change_alone(const Place& place, const OtherValues& values) {
-    constexpr int growth = 4;
+  // What a task refuses next to other sizes, it takes next to those of smoke: a published value, or
+  // a multiple.
+  void change_alone(const Frozen& frozen, const OtherValues& values) {
+    constexpr int growth = 6;
     const SizeSearch search(task_, cost(task_, task_.smoke) * growth);
-    for (const SizeBytes* published : {&task_.odd, &task_.full}) {
-      const SizeBytes sizes =
-          with_text(task_, task_.smoke, place, text_at(task_, *published, place));
+    std::vector<std::string> others{text_at(task_, task_.odd, frozen.place),
+                                    text_at(task_, task_.full, frozen.place)};
+    if (frozen.kind == SizeField::Kind::integer) {
+      const int64_t value = value_at(task_, task_.smoke, frozen.place);
+      for (const int64_t other : {2 * value, value / 2, value + value / 2, value + 1, value - 1}) {
+        if (other > 0) others.push_back(std::to_string(other));
+      }
+    }
+    for (const std::string& other : others) {
+      const SizeBytes sizes = with_text(task_, task_.smoke, frozen.place, other);
       if (sizes == task_.smoke || !search.accepts(sizes)) continue;
       add_set("smoke but for it", sizes, values);
-      return;
+      if (!frozen.field.shown_by.empty()) return;
     }
   }
 
@@ -248,6 +259,12 @@ class Check {
   bool is_any_left() const {
     return std::any_of(fields_.begin(), fields_.end(), [](const Frozen& frozen) {
       return frozen.field.shown_by.empty() && frozen.kind != SizeField::Kind::flag;
+    });
+  }
+
+  bool is_any_sought() const {
+    return std::any_of(fields_.begin(), fields_.end(), [this](const Frozen& frozen) {
+      return frozen.field.shown_by.empty() && !options_.not_sought.contains(frozen.field.name);
     });
   }
 

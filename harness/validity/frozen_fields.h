@@ -2,6 +2,7 @@
 // with the judge's sizes show it?
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace kb {
 struct FrozenOptions {
   uint64_t rng_seed = 1;
   int draws = 3;  ///< of sizes, as many as one judging has
+  /// More of them, while a field is left that is none of `not_sought`: networks change a few fields
+  /// at a time, and a window is shorter than a sequence in some draws only.
+  int more_draws = 60;
+  std::set<std::string> not_sought;
 };
 
 /// What becomes of one field of a task's Sizes: "stride", or "stride[1]" of an array.

@@ -55,7 +55,9 @@ bool check_task(const fs::path& build_dir, const std::string& name, const Option
   const FieldsWithoutEffect listed =
       read_fields_without_effect(options.list.empty() ? own_list : options.list, task);
   size_t shown = 0, mistakes = 0;
-  const auto fields = check_frozen_fields(task, shipped_kernel(entry), options.check);
+  FrozenOptions check = options.check;
+  for (const auto& [field, reason] : listed) check.not_sought.insert(field);
+  const auto fields = check_frozen_fields(task, shipped_kernel(entry), check);
   for (const FrozenField& field : fields) {
     if (!field.shown_by.empty()) ++shown;
     if (options.all_fields) {
@@ -95,7 +97,7 @@ int main(int argc, char** argv) {
   app.add_option("--task", options.tasks, "levelN/NNN_slug, several, or all")->required();
   app.add_option("--list", options.list, "another fields_without_effect.json")
       ->check(CLI::ExistingFile);
-  app.add_option("--draws", options.check.draws, "of sizes");
+  app.add_option("--draws", options.check.draws, "of sizes, for all fields");
   app.add_option("--rng-seed", options.check.rng_seed, "seed of sizes and values");
   app.add_flag("--fields", options.all_fields, "print what shows each field");
   CLI11_PARSE(app, argc, argv);
