@@ -180,15 +180,21 @@ at::Tensor deviation(const at::Tensor& elements, const Allowance& allowed, doubl
 
 }  // namespace
 
+bool is_right(const Totals& t, double whole_from, int64_t strays) {
+  const bool whole_counts = t.allowed_squared * t.allowed_squared >= whole_from * t.allowed_fourth;
+  if (whole_counts && !(t.error_squared <= t.allowed_squared)) return false;
+  return t.worst_ratio <= 1 || (t.beyond <= strays && t.worst_ratio <= 2);
+}
+
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
                           const Allowances& allowances, int64_t at_a_time, double whole_from,
                           int64_t strays) {
   Comparison result;
   result.elements = spec.numel();
   const double largest = largest_value(spec.dtype);
-  double norm_squared = 0, error_squared = 0, worst_ratio = -1;
-  double allowed_squared = 0, allowed_fourth = 0;
-  int64_t worst_at = 0, beyond = 0;
+  Totals totals;
+  double norm_squared = 0;
+  int64_t worst_at = 0;
   const auto slice_of = [&](const Allowance& allowed, int64_t first, int64_t count) {
     return deviation(flat_slice(got, first, count), allowed, largest);
   };
@@ -199,17 +205,17 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
         const at::Tensor off = slice_of(allowed, first, count);
         norm_squared += finite(allowed.expected).square_().sum().item<double>();
         const at::Tensor left_out = allowed.counted.logical_not();
-        error_squared += off.square().masked_fill_(left_out, 0.0).sum().item<double>();
-        allowed_squared += allowed.squared;
-        allowed_fourth += allowed.fourth;
+        totals.error_squared += off.square().masked_fill_(left_out, 0.0).sum().item<double>();
+        totals.allowed_squared += allowed.squared;
+        totals.allowed_fourth += allowed.fourth;
         result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
         // An all-zero expectation has limit zero: 0/0 is right, anything else is infinitely wrong.
         const at::Tensor ratio = at::nan_to_num(off / allowed.limit, 0.0, infinity, infinity)
                                      .masked_fill_(off.isinf(), infinity);
-        if (strays > 0) beyond += ratio.gt(1).sum().item<int64_t>();
+        totals.beyond += ratio.gt(1).sum().item<int64_t>();
         const auto [top, where] = ratio.max(0);
-        if (top.item<double>() > worst_ratio) {
-          worst_ratio = top.item<double>();
+        if (top.item<double>() > totals.worst_ratio) {
+          totals.worst_ratio = top.item<double>();
           worst_at = first + where.item<int64_t>();
         }
       },
@@ -218,12 +224,9 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
   const auto relative = [&](double squared) {
     return squared == 0 ? 0.0 : std::sqrt(squared / norm_squared);
   };
-  result.error = relative(error_squared);
-  result.bound = relative(allowed_squared);
-  const bool whole_counts = allowed_squared * allowed_squared >= whole_from * allowed_fourth;
-  const bool whole_is_wrong = whole_counts && !(error_squared <= allowed_squared);
-  const bool all_right = worst_ratio <= 1 || (strays > 0 && beyond <= strays && worst_ratio <= 2);
-  if (all_right && !whole_is_wrong) return result;
+  result.error = relative(totals.error_squared);
+  result.bound = relative(totals.allowed_squared);
+  if (is_right(totals, whole_from, strays)) return result;
   const auto value = [&](int64_t at) {
     return WrongElement{.got = element(got, at),
                         .expected = allowances(at, 1).expected.item<double>()};

@@ -85,6 +85,19 @@ struct Allowance {
 /// Of the elements [first, first + count) in row-major order.
 using Allowances = std::function<Allowance(int64_t first, int64_t count)>;
 
+/// What all elements of an output add up to.
+struct Totals {
+  double error_squared = 0;    ///< of the elements that count for the whole
+  double allowed_squared = 0;  ///< sums of Allowance's
+  double allowed_fourth = 0;
+  double worst_ratio = 0;  ///< largest error of an element, in units of its limit
+  int64_t beyond = 0;      ///< elements beyond their limit
+};
+
+/// Whether no element, and not the output as a whole, is off by too much.
+/// @param whole_from, strays  as for compare_slices()
+bool is_right(const Totals& totals, double whole_from, int64_t strays);
+
 /// Compares every element of `got`, which may lie in the host's memory while the expected ones do
 /// not; NaN and infinity must stand exactly where they are expected. Where the expected value is as
 /// near to the type's largest one as the limit reaches, infinity is right, too.

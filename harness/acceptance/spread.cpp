@@ -320,14 +320,16 @@ Screening Spread::screen(const at::Tensor& got) {
     sum.add(row);
     result.excess.push_back(row.largest);
   }
-  const double allowed = whole_limit * whole_limit * sum.spread_squared;
-  const bool whole_counts =
-      sum.spread_squared * sum.spread_squared >= whole_from * sum.spread_fourth;
-  c.error = relative(sum.error_squared, all.value_squared);
-  c.bound = relative(allowed, all.value_squared);
+  constexpr double limit_squared = whole_limit * whole_limit;
+  const Totals totals{.error_squared = sum.error_squared,
+                      .allowed_squared = limit_squared * sum.spread_squared,
+                      .allowed_fourth = limit_squared * limit_squared * sum.spread_fourth,
+                      .worst_ratio = sum.largest,
+                      .beyond = sum.wrong};
+  c.error = relative(totals.error_squared, all.value_squared);
+  c.bound = relative(totals.allowed_squared, all.value_squared);
   c.max_abs_error = sum.largest_error;
-  const bool all_right = sum.wrong == 0 || (sum.wrong <= strays() && sum.largest <= 2);
-  result.right = all_right && (!whole_counts || sum.error_squared <= allowed);
+  result.right = is_right(totals, whole_from, strays());
   return result;
 }
 

@@ -122,6 +122,11 @@ RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions
   return runner;
 }
 
+// The first of two settings of one name counts.
+void run_blocks_in_order(RunnerOptions& runner) {
+  runner.environment.insert(runner.environment.begin(), "KB_CPU_THREADS=1");
+}
+
 RunnerOptions control_runner(const CandidateEntry& entry) {
   RunnerOptions runner;
   runner.command = {(entry.build_dir / "bin/kb_runner").string(), "--control"};

@@ -47,6 +47,8 @@ struct ProgramOptions {
 /// How this candidate's runner is started.
 RunnerOptions candidate_runner(const CandidateEntry& entry, const ProgramOptions& options,
                                const std::string& cpu_schedule);
+/// On the CPU the runner's blocks run one after the other, whatever the machine has.
+void run_blocks_in_order(RunnerOptions& runner);
 /// How a control is started: a runner of our own in the candidate's place that computes nothing.
 RunnerOptions control_runner(const CandidateEntry& entry);
 /// How the reference runner of this very program is started.

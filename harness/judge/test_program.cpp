@@ -99,7 +99,7 @@ struct Judging {
       how.budget = budget;
       // What is in order is so for blocks, too.
       const bool in_order = wanted == "forward" || wanted == "reverse";
-      if (in_order) how.environment.insert(how.environment.begin(), "KB_CPU_THREADS=1");
+      if (in_order) run_blocks_in_order(how);
       memory->renew();
       runner = std::make_unique<RunnerSession>(how, *memory);
     }

@@ -32,9 +32,7 @@ RunnerOptions shipped_kernel(const CandidateEntry& entry) {
   options.complete_from(entry);
   options.apply_contract();
   RunnerOptions kernel = candidate_runner(entry, options, is_functional() ? "forward" : "");
-  if (is_functional()) {
-    kernel.environment.insert(kernel.environment.begin(), "KB_CPU_THREADS=1");
-  }
+  if (is_functional()) run_blocks_in_order(kernel);
   return kernel;
 }
 
