@@ -102,7 +102,7 @@ UnitSize unit_size() {
 void Chain::start_again(const std::string& why) {
   Json redone_so_far = std::move(redone);
   redone_so_far.push_back(Json::array({why}));
-  *this = Chain{.lane = lane, .pair = pair, .package = package};
+  *this = Chain{.lane = lane, .pair = pair, .package = package, .presence = presence};
   redone = std::move(redone_so_far);
 }
 

@@ -44,6 +44,7 @@ struct Chain {
   UnitTimes times;
   ArmTimes alone;                   ///< the reference when the candidate's process has ended
   std::optional<ArmTimes> control;  ///< the reference while a control lives, if it was asked
+  Presence presence;                ///< of this attempt and those before
   Anomalies anomalies;              ///< of the blocks that count
   Json redone = Json::array();      ///< anomalies of attempts that were thrown away
   bool second_look = false;         ///< undecided at first, and measured anew for longer
@@ -58,7 +59,7 @@ struct Chain {
   std::string name() const { return lane + (pair == 1 ? "" : "/pair:" + std::to_string(pair)); }
   /// Seconds of a call that takes its share of so many seconds of a unit.
   double call(double unit_seconds) const { return unit_seconds / static_cast<double>(times.calls); }
-  /// Forgets everything but why earlier attempts were thrown away.
+  /// Forgets everything but why earlier attempts were thrown away, and `presence`.
   void start_again(const std::string& why);
 };
 

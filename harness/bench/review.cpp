@@ -44,7 +44,9 @@ std::optional<Suspicion> beyond_control(TimedPair& timed) {
     const UnitTimes shown = measure_control(timed, *chain, *control);
     chain->control = shown.reference;
     if (!found) found = find_suspicion(chain->times, &shown);
-    if (!found) found = slows_reference(chain->times.reference, chain->alone, &shown.reference);
+    if (!found) {
+      found = chain->presence.find(chain->times.reference, chain->alone, &shown.reference);
+    }
   }
   timed.duel.reset();  // before the runner that it refers to
   if (found) return found;
@@ -63,7 +65,7 @@ std::optional<Suspicion> review(TimedPair& timed) {
   // The last first, which is the graph: its memory is free then for the units on the stream.
   for (Chain* chain : std::vector(timed.chains.rbegin(), timed.chains.rend())) {
     chain->alone = timed.duel->reference_alone(chain->mode(), samples);
-    found.add(slows_reference(chain->times.reference, chain->alone));
+    found.add(chain->presence.find(chain->times.reference, chain->alone));
     const bool on_stream = chain->mode() == LaunchMode::stream;
     if (!timed.recordable && on_stream && chain->times.single_call) {
       const double launches = timed.duel->reference_single_call() - chain->call(chain->alone.unit);

@@ -187,6 +187,14 @@ std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const A
   return std::nullopt;
 }
 
+std::optional<Suspicion> Presence::find(const ArmTimes& with_candidate, ArmTimes alone,
+                                        const ArmTimes* control) {
+  const double with_control = control == nullptr ? 0 : control->ready;
+  longest_ready_ = std::max({longest_ready_, alone.ready, with_control});
+  alone.ready = longest_ready_;
+  return slows_reference(with_candidate, alone, control);
+}
+
 int needed_attempts(const Suspicion& suspicion, double on_stream, double recorded) {
   constexpr double launches_decide = 1.2;
   constexpr int few = 3, many = 6;

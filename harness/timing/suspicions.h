@@ -54,6 +54,18 @@ std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double l
 std::optional<Suspicion> slows_reference(const ArmTimes& with_candidate, const ArmTimes& alone,
                                          const ArmTimes* control = nullptr);
 
+/// slows_reference() of one attempt after the other. How long a process takes to get ready rests on
+/// the host, whose other work comes and goes within seconds: each attempt is compared with the
+/// longest that any attempt has shown without the candidate.
+class Presence {
+ public:
+  std::optional<Suspicion> find(const ArmTimes& with_candidate, ArmTimes alone,
+                                const ArmTimes* control = nullptr);
+
+ private:
+  double longest_ready_ = 0;
+};
+
 /// How often in a row a suspicion must show before it convicts. Where launching decides what the
 /// reference takes on the stream, its times are the host's, which may differ by half from moment to
 /// moment: what rests on them takes more.

@@ -187,6 +187,19 @@ TEST(Suspicion, WhatAControlShowsTooIsNotTheCandidates) {
   EXPECT_EQ(name(slows_reference(with, alone, &faster)), "presence");
 }
 
+// On an H200 with seven other judges a control took 1.0 ms to get ready, next to an honest kernel
+// 1.4 ms, three times in a row.
+TEST(Suspicion, AReferenceThatIsReadyLateByTurnsIsTheMachines) {
+  const auto ready = [](double seconds) { return ArmTimes{.unit = 3 * ms, .ready = seconds}; };
+  const ArmTimes quick = ready(1.0 * ms), slow = ready(1.4 * ms);
+  Presence steady;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(name(steady.find(slow, quick, &quick)), "presence");
+  Presence busy_once;
+  EXPECT_EQ(name(busy_once.find(slow, quick, &slow)), "");
+  EXPECT_EQ(name(busy_once.find(slow, quick, &quick)), "") << "the machine has shown it";
+  EXPECT_EQ(name(busy_once.find(ready(2 * ms), quick, &quick)), "presence");
+}
+
 TEST(Suspicion, AControlExcusesWhatRestsOnOthersTimesOnly) {
   UnitTimes times = honest();
   times.reference_lag = 1.3;
