@@ -61,14 +61,14 @@ function(kb_set_candidate_flags name source task_dir library headers)
   endif()
   kb_use_headers(${name} "${headers}" header_options)
   list(APPEND launcher ${header_options})
-  set(link_options -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  set(link_options -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/sandbox/build/module.map)
   if(KB_LINKER STREQUAL -fuse-ld=lld AND NOT KB_BACKEND STREQUAL cuda)
     list(APPEND link_options -Wl,--no-dependent-libraries)  # an object names no further inputs
   endif()
   target_link_options(${name} PRIVATE ${link_options})
   set(link ${CMAKE_CXX_COMPILER} -shared ${KB_LINKER} ${link_options})
   string(REPLACE ";" "\;" link "${link}")
-  list(APPEND launcher --link "${link}" --allow-file ${PROJECT_SOURCE_DIR}/harness/build/module.map)
+  list(APPEND launcher --link "${link}" --allow-file ${PROJECT_SOURCE_DIR}/harness/sandbox/build/module.map)
   if(library STREQUAL cudnn AND KB_CUDNN_INCLUDE)
     list(APPEND launcher --allow-read ${KB_CUDNN_INCLUDE})
   endif()
@@ -155,10 +155,10 @@ function(kb_use_gpu)
 endfunction()
 
 # Judges. Each has its GPU alone, too: a candidate may fill its memory. But they wait for one another by themselves
-# (harness/device/gpu_turn.h), so that the next one's program loads while one has the GPU.
+# (harness/judge/device/gpu_turn.h), so that the next one's program loads while one has the GPU.
 function(kb_take_turns)
   kb_take_slots(1 ${ARGN})
-  # Whoever waits longest waits for a .bench, which ends itself (require_time() of harness/bench/plan.h); no test fails
+  # Whoever waits longest waits for a .bench, which ends itself (require_time() of harness/judge/bench/plan.h); no test fails
   # because another one took its time.
   set(longest_turn 900)
   foreach(test IN LISTS ARGN)

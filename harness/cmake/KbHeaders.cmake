@@ -3,7 +3,7 @@
 # Every name that a run may declare, and the folder that its headers are included from.
 set(KB_HEADERS kb torch)
 set(KB_HEADERS_kb ${PROJECT_SOURCE_DIR}/harness/blocks/include)
-set(KB_HEADERS_torch ${PROJECT_SOURCE_DIR}/harness/torch_names/include)
+set(KB_HEADERS_torch ${PROJECT_SOURCE_DIR}/harness/blocks/torch_names/include)
 # What PyTorch hands to nvcc and extensions rely on, such as std::numeric_limits in kernels.
 set(KB_HEADERS_torch_NVCC_OPTIONS --expt-relaxed-constexpr)
 

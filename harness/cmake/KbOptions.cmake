@@ -152,7 +152,7 @@ endforeach()
 find_package(Threads REQUIRED)
 
 # Compiling one candidate can take several gigabytes (CUTLASS), so memory bounds the parallelism. The
-# launcher gives each of KB_COMPILE_JOBS its share of the memory (harness/build).
+# launcher gives each of KB_COMPILE_JOBS its share of the memory (harness/sandbox/build).
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
 math(EXPR by_memory "${memory_mib} / 4096")

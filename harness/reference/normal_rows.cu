@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "device/cuda_error.h"
+#include "base/cuda_error.h"
 
 namespace kb {
 namespace {

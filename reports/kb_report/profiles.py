@@ -1,4 +1,4 @@
-"""What a profiler saw of a candidate's kernels (`profile` of a result, by harness/profile)."""
+"""What a profiler saw of a candidate's kernels (`profile` of a result, by harness/judge/profile)."""
 
 from __future__ import annotations
 

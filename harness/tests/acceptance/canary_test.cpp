@@ -1,9 +1,9 @@
 // The precision canary: which references it takes for products, and what its operands are.
-#include "acceptance/canary.h"
+#include "judge/acceptance/canary.h"
 
 #include <gtest/gtest.h>
 
-#include "acceptance/expectation.h"
+#include "judge/acceptance/expectation.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

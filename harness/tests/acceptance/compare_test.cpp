@@ -1,7 +1,7 @@
 // The acceptance rule on tensors made by hand: what passes, what fails, and which element is
 // blamed.
-#include "acceptance/compare.h"
-#include "acceptance/spread.h"
+#include "judge/acceptance/compare.h"
+#include "judge/acceptance/spread.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>

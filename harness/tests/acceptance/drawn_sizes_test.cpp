@@ -1,5 +1,5 @@
 // Sizes that are drawn: what changes, what changes together, and what is long.
-#include "acceptance/drawn_sizes.h"
+#include "judge/acceptance/drawn_sizes.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "acceptance/long_sizes.h"
+#include "judge/acceptance/long_sizes.h"
 #include "kb/reference.h"
 #include "tests/reference/small_task.h"
 

@@ -1,11 +1,11 @@
 // Families of inputs, and what a library that fails means for them.
-#include "acceptance/families.h"
+#include "judge/acceptance/families.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "acceptance/expectation.h"
+#include "judge/acceptance/expectation.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "acceptance/rounding.h"
+#include "judge/acceptance/rounding.h"
 #include "kb/fill.h"
 
 namespace kb {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "acceptance/operator_rules.h"
+#include "judge/acceptance/operator_rules.h"
 
 namespace kb {
 

@@ -1,5 +1,5 @@
 // What launch() owes of small references, against numbers worked out by hand.
-#include "acceptance/launch_work.h"
+#include "judge/acceptance/launch_work.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

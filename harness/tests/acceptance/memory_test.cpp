@@ -1,5 +1,5 @@
 // Scaled sizes and sliced oracles, on tasks made by hand and on every task of the build tree.
-#include "acceptance/memory.h"
+#include "judge/acceptance/memory.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <set>
 
-#include "acceptance/expectation.h"
-#include "acceptance/noise.h"
-#include "acceptance/operators.h"
-#include "conformance/task_library.h"
+#include "base/result/verdict.h"
+#include "judge/acceptance/expectation.h"
+#include "judge/acceptance/noise.h"
+#include "judge/acceptance/operators.h"
 #include "kb/reference.h"
-#include "result/verdict.h"
+#include "reference/task_library.h"
 
 namespace kb {
 namespace {

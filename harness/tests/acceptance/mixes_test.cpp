@@ -1,11 +1,11 @@
 // Calls whose samples have values of different families, and how they are judged.
-#include "acceptance/mixes.h"
+#include "judge/acceptance/mixes.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "acceptance/rounding.h"
+#include "judge/acceptance/rounding.h"
 #include "kb/reference.h"
 #include "tests/reference/small_task.h"
 

@@ -1,5 +1,5 @@
 // The noise of roundings: what moves, by how much, and that an operator's parts are the operator.
-#include "acceptance/noise.h"
+#include "judge/acceptance/noise.h"
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>

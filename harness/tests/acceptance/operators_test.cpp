@@ -1,5 +1,5 @@
 // What is seen of a reference, and that nothing is counted twice.
-#include "acceptance/operators.h"
+#include "judge/acceptance/operators.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,15 +1,15 @@
 // Each contract sets every switch, whatever was set before, and what follows from the switches.
-#include "acceptance/precision.h"
+#include "judge/acceptance/precision.h"
 
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "acceptance/canary.h"
-#include "acceptance/expectation.h"
-#include "acceptance/operators.h"
-#include "acceptance/rounding.h"
+#include "judge/acceptance/canary.h"
+#include "judge/acceptance/expectation.h"
+#include "judge/acceptance/operators.h"
+#include "judge/acceptance/rounding.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

@@ -1,12 +1,12 @@
 // How far rounding moves an output, with moves made by hand and by the noise of a reference.
-#include "acceptance/spread.h"
+#include "judge/acceptance/spread.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <optional>
 
-#include "acceptance/expectation.h"
+#include "judge/acceptance/expectation.h"
 #include "kb/reference.h"
 
 namespace kb {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "acceptance/drawn_sizes.h"
-#include "acceptance/size_search.h"
-#include "conformance/task_library.h"
+#include "judge/acceptance/drawn_sizes.h"
+#include "judge/acceptance/size_search.h"
+#include "reference/task_library.h"
 
 namespace kb {
 namespace {

@@ -1,4 +1,4 @@
-#include "acceptance/wrong_elements.h"
+#include "judge/acceptance/wrong_elements.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <map>
 
-#include "acceptance/mixes.h"
-#include "acceptance/precision.h"
-#include "conformance/task_library.h"
 #include "habits.h"
+#include "judge/acceptance/mixes.h"
+#include "judge/acceptance/precision.h"
+#include "reference/task_library.h"
 
 namespace kb {
 namespace {

@@ -1,12 +1,12 @@
 // What Google Benchmark runs and writes when chains are its benchmarks.
-#include "bench/benchmarks.h"
+#include "judge/bench/benchmarks.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <stdexcept>
 
-#include "result/files.h"
+#include "base/result/files.h"
 
 namespace kb {
 namespace {

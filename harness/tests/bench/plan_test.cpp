@@ -1,11 +1,11 @@
 // Whose fault it is that a bench takes too long.
-#include "bench/plan.h"
+#include "judge/bench/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "result/verdict.h"
+#include "base/result/verdict.h"
 
 namespace kb {
 namespace {

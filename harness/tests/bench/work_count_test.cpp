@@ -1,11 +1,11 @@
 // Bytes and FLOPs of real tasks against numbers worked out by hand from their smoke sizes.
-#include "bench/work_count.h"
+#include "judge/bench/work_count.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "conformance/task_library.h"
+#include "reference/task_library.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

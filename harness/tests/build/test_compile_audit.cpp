@@ -1,11 +1,11 @@
 // What a candidate's object defines: forged names are refused, everyday code is not.
-#include "build/object_audit.h"
+#include "sandbox/build/object_audit.h"
 
 #include <elf.h>
 
 #include <cstring>
 
-#include "build/elf_read.h"
+#include "sandbox/build/elf_read.h"
 #include "workspace.h"
 
 namespace kb::test {

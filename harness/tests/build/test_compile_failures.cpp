@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "base/sha256.h"
-#include "build/compile_command.h"
+#include "sandbox/build/compile_command.h"
 #include "workspace.h"
 
 namespace kb::test {

@@ -1,7 +1,7 @@
 // Headers beyond CUDA's own can be included by runs that declare them; for others that is a
 // violation, whatever the path.
 #include "base/landlock.h"
-#include "build/header_policy.h"
+#include "sandbox/build/header_policy.h"
 #include "workspace.h"
 
 namespace kb::test {

@@ -1,13 +1,13 @@
 // Linked modules: exports, imports, needed libraries, size, and files edited behind the linker's
 // back.
-#include "build/module_audit.h"
+#include "sandbox/build/module_audit.h"
 
 #include <elf.h>
 
 #include <cstring>
 #include <fstream>
 
-#include "build/module_code.h"
+#include "sandbox/build/module_code.h"
 #include "workspace.h"
 
 namespace kb::test {

@@ -243,7 +243,7 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     assert len(tree.run(["bash", "-c", script]).stdout.splitlines()) == 2, "a check that failed"
     record.write_text(text % "true")
     assert tree.run(["bash", "-c", script]).stdout.splitlines() == [tried]
-    source = tree.root / "harness/bench/duel.cpp"
+    source = tree.root / "harness/judge/bench/duel.cpp"
     text = source.read_text()
     source.write_text(text + "\n")
     changed, warning = tree.run(["bash", "-c", script]).stdout.splitlines()

@@ -63,7 +63,7 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
         for task in content["tasks"]
     ]
     needed = {f"{task}/{file}" for task in tasks for file in TASK_FILES - {"candidate.cu"}}
-    assert needed | {"harness/bench/duel.cpp", "harness/cmake/KbTask.cmake"} <= hashed.keys()
+    assert needed | {"harness/judge/bench/duel.cpp", "harness/cmake/KbTask.cmake"} <= hashed.keys()
     assert not [path for path in hashed if "candidate.cu" in path or "/tests/" in path]
     for path, digest in hashed.items():
         assert hashlib.sha256((SOURCE_DIR / path).read_bytes()).hexdigest() == digest, path
@@ -71,28 +71,64 @@ def test_what_judges_is_hashed_as_text(manifest: dict) -> None:
     assert environment["sources_sha256"] == hashlib.sha256(hashes).hexdigest()
 
 
-def folders_without_verdict() -> set[str]:
+def folders() -> dict[str, bool]:
+    """The folders of harness/, by role, and whether what is in them decides verdicts or times."""
     lines = (SOURCE_DIR / "harness/without_verdict.txt").read_text().splitlines()
-    return {line for line in lines if line.isalpha()}
+    without = {line for line in lines if not line.startswith("#")}
+    found = set()
+    for room in (path for path in (SOURCE_DIR / "harness").iterdir() if path.is_dir()):
+        parts = [path for path in room.iterdir() if path.is_dir()]
+        split = room.name in ("judge", "sandbox")
+        found |= {f"{room.name}/{p.name}" for p in parts} if split else {room.name}
+    assert without < found
+    return {folder: folder not in without for folder in found}
+
+
+def folder_of(path: str) -> str:
+    """The folder by role of a path below harness/."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] in ("judge", "sandbox") and len(parts) > 2 else parts[0]
 
 
 def test_folders_that_decide_no_verdict_make_no_result_stale(manifest: dict) -> None:
     """Binaries, whose hash a result names, are made of the other folders' files and of no others."""
-    without = folders_without_verdict()
-    folders = {path.name for path in (SOURCE_DIR / "harness").iterdir() if path.is_dir()}
-    assert without < folders
+    decide = {folder for folder, decides in folders().items() if decides}
     lines = (BUILD_DIR / "sources.sha256").read_text().splitlines()
-    hashed = {line.split()[1].split("/")[1] for line in lines if "  harness/" in line}
-    assert hashed == (folders - without) | {"CMakeLists.txt"}
+    paths = [line.split("  harness/")[1] for line in lines if "  harness/" in line]
+    hashed = {folder_of(path) for path in paths if not path.endswith("CMakeLists.txt")}
+    assert hashed == decide
     inputs = subprocess.run(
         ["ninja", "-C", BUILD_DIR, "-t", "inputs", *manifest["harness"]],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
-    used = set(re.findall(rf"^{SOURCE_DIR}/harness/(\w+)/\S+\.(?:cpp|cu)$", inputs, re.MULTILINE))
-    assert not used & without
-    # Headers for candidates, whose module has a hash of its own; programs around the judge; lanes.
-    elsewhere = {"aoti", "blocks", "cmake", "contract", "single", "torch_names"}
-    assert folders - without - elsewhere <= used
+    used = re.findall(rf"^{SOURCE_DIR}/harness/(\S+)\.(?:cpp|cu)$", inputs, re.MULTILINE)
+    used = {folder_of(path) for path in used}
+    # Headers for candidates, whose module has a hash of its own; a program around the judge.
+    elsewhere = {"blocks", "cmake", "contract", "judge/single"}
+    assert decide - elsewhere <= used <= decide
+
+
+def test_rooms_use_each_other_in_one_direction() -> None:
+    """Whoever may be tainted, and what all use, knows nothing of the judge; nothing needs the lab."""
+    forbidden = {
+        "base": {"judge", "sandbox", "reference", "lab"},
+        "blocks": {"judge", "sandbox", "reference", "lab", "base"},
+        "contract": {"judge", "sandbox", "reference", "lab", "base"},
+        "cpu": {"judge", "sandbox", "reference", "lab"},
+        "reference": {"judge", "sandbox", "lab"},
+        "sandbox": {"judge", "reference", "lab"},
+        "judge": {"lab"},
+    }
+    harness = SOURCE_DIR / "harness"
+    seen = set()
+    for path in harness.rglob("*"):
+        room = path.relative_to(harness).parts[0]
+        if path.suffix not in (".h", ".cpp", ".cu", ".cuh", ".hpp") or room not in forbidden:
+            continue
+        for used in re.findall(r'^#include "(\w+)/', path.read_text(), re.MULTILINE):
+            seen.add((room, used))
+            assert used not in forbidden[room], f"{path} includes {used}/"
+    assert {("judge", "sandbox"), ("judge", "reference"), ("judge", "base")} <= seen
 
 
 def test_an_edit_makes_stale_what_it_may_change(tree: Tree) -> None:
@@ -107,24 +143,24 @@ def test_an_edit_makes_stale_what_it_may_change(tree: Tree) -> None:
         return (tree.root / "build/cpu/sources.sha256").read_text(), gpu.stdout
 
     before = hashes()
-    for folder in sorted(path for path in (tree.root / "harness").iterdir() if path.is_dir()):
-        files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".cpp", ".h", ".cuh", ".cmake")]
+    for folder, decides in sorted(folders().items()):
+        kinds = (".cpp", ".h", ".cuh", ".cmake")
+        files = [p for p in sorted((tree.root / "harness" / folder).rglob("*")) if p.suffix in kinds]
         text = files[0].read_text()
         files[0].write_text(text + "\n")
         sources, gpu = hashes()
-        decides = folder.name not in folders_without_verdict()
         assert (sources != before[0]) == decides, files[0]
-        assert (gpu != before[1]) == (decides and folder.name != "cpu"), files[0]
+        assert (gpu != before[1]) == (decides and folder != "cpu"), files[0]
         files[0].write_text(text)
 
 
 def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
     left = [
-        tree.root / "harness/bench" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
+        tree.root / "harness/judge/bench" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
     ]
     for file in left:
         file.touch()
-    lock = tree.root / "harness/bench/.#duel.cpp"
+    lock = tree.root / "harness/judge/bench/.#duel.cpp"
     lock.symlink_to("nowhere")
     assert tree.configure().returncode == 0
     built = tree.run(["cmake", "--build", "build/cpu", "--target", "kb_sources"])

@@ -1,9 +1,9 @@
 // What a duel makes of a candidate that answers the judge itself.
-#include "bench/duel.h"
+#include "judge/bench/duel.h"
 
 #include <gtest/gtest.h>
 
-#include "result/verdict.h"
+#include "base/result/verdict.h"
 #include "tests/containment/fake_runner.h"
 #include "tests/reference/small_task.h"
 

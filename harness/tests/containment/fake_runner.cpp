@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "protocol/futex.h"
-#include "protocol/page.h"
+#include "sandbox/protocol/futex.h"
+#include "sandbox/protocol/page.h"
 
 namespace {
 

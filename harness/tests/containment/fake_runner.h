@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "session/runner_session.h"
+#include "judge/session/runner_session.h"
 
 namespace kb {
 

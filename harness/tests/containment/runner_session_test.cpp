@@ -1,5 +1,5 @@
 // What a judge makes of runners that lie, and that it leaves nothing of them behind.
-#include "session/runner_session.h"
+#include "judge/session/runner_session.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "judge/correctness.h"
-#include "result/verdict.h"
-#include "session/process.h"
+#include "base/result/verdict.h"
+#include "judge/programs/correctness.h"
+#include "judge/session/process.h"
 #include "tests/containment/fake_runner.h"
 
 namespace kb {

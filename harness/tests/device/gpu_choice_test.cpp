@@ -1,5 +1,5 @@
 // From a GPU's UUID to CTest's name for it and back to what CUDA understands.
-#include "device/gpu_choice.h"
+#include "judge/device/gpu_choice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Two processes of one build folder on one GPU, and on two.
-#include "device/gpu_turn.h"
+#include "judge/device/gpu_turn.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

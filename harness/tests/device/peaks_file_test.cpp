@@ -1,5 +1,5 @@
 // Peaks are measured again for another GPU or driver, and only then.
-#include "device/peaks_file.h"
+#include "judge/device/peaks_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "judge/given_weights.h"
+#include "judge/programs/given_weights.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "conformance/safetensors.h"
 #include "kb/reference.h"
+#include "reference/safetensors.h"
 
 namespace kb {
 namespace {

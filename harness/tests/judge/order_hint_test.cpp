@@ -1,5 +1,5 @@
 // When a failure in one order of threads alone is put down to a race.
-#include "judge/order_hint.h"
+#include "judge/programs/order_hint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Whether task.h is held out to somebody whose signature is the mistake, and to nobody else.
-#include "judge/signature_hint.h"
+#include "judge/programs/signature_hint.h"
 
 #include <gtest/gtest.h>
 

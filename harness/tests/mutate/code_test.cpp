@@ -1,5 +1,5 @@
 // How operators see a source.
-#include "mutate/code.h"
+#include "lab/mutate/code.h"
 
 #include <gtest/gtest.h>
 

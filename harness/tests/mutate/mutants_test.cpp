@@ -1,5 +1,5 @@
 // From a kernel's files to its mutants, which of them are judged, and what becomes of them.
-#include "mutate/mutants.h"
+#include "lab/mutate/mutants.h"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,12 @@
 #include <fstream>
 
 #include "base/files.h"
-#include "mutate/equivalents.h"
-#include "mutate/judging.h"
-#include "mutate/probes.h"
-#include "mutate/reached.h"
-#include "mutate/report.h"
-#include "mutate/selection.h"
+#include "lab/mutate/equivalents.h"
+#include "lab/mutate/judging.h"
+#include "lab/mutate/probes.h"
+#include "lab/mutate/reached.h"
+#include "lab/mutate/report.h"
+#include "lab/mutate/selection.h"
 
 namespace kb {
 namespace {
@@ -152,7 +152,7 @@ TEST(Equivalents, NeedAReasonAndKnownFields) {
 // Who changes a line must look at its entry again.
 TEST(Equivalents, OfTheProjectNameLinesThatAreThere) {
   const fs::path project = KB_SOURCE_DIR;
-  for (const Equivalent& e : read_equivalents(project / "harness/mutate/equivalents.json")) {
+  for (const Equivalent& e : read_equivalents(project / "harness/lab/mutate/equivalents.json")) {
     if (e.before.empty()) continue;
     ASSERT_FALSE(e.file.empty()) << e.before;
     const std::string text = squeezed(read_text(project / e.file));

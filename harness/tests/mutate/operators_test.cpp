@@ -1,5 +1,5 @@
 // Every operator: text in, texts of the mutants out.
-#include "mutate/operators.h"
+#include "lab/mutate/operators.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "profile/ncu_table.h"
+#include "judge/profile/ncu_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Waiting, and what it tells of the core.
-#include "protocol/futex.h"
+#include "sandbox/protocol/futex.h"
 
 #include <gtest/gtest.h>
 

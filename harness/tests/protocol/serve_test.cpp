@@ -1,5 +1,5 @@
 // A runner's side of the page: what an answer says, and what is left of the one before.
-#include "protocol/serve.h"
+#include "sandbox/protocol/serve.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "protocol/futex.h"
+#include "sandbox/protocol/futex.h"
 
 namespace kb::protocol {
 namespace {

@@ -1,5 +1,5 @@
 // What a unit leaves of its wishes to the cache, seen from the next.
-#include "protocol/unit_clock.h"
+#include "sandbox/protocol/unit_clock.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How launch() finds a weight of hundreds.
-#include "protocol/weight_index.h"
+#include "sandbox/protocol/weight_index.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "session/buffers.h"
+#include "judge/session/buffers.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Result files: replaced as a whole or not at all, bound to one module and one harness.
-#include "result/files.h"
+#include "base/result/files.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "result/candidate_entry.h"
+#include "base/result/candidate_entry.h"
 
 namespace kb {
 namespace {

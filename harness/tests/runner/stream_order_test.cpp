@@ -1,5 +1,5 @@
 // Which work of a call its stream waits for. Streams and events are only names here.
-#include "runner/stream_order.h"
+#include "sandbox/runner/stream_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // When a package may stand for the reference, and what the lane `library` switches on.
-#include "session/baseline.h"
+#include "judge/session/baseline.h"
 
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "acceptance/precision.h"
-#include "result/files.h"
+#include "base/result/files.h"
+#include "judge/acceptance/precision.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

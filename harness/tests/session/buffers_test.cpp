@@ -1,6 +1,6 @@
 // Poison fills a copy and nothing else, whatever its size; guard bands tell what was written to
 // them.
-#include "session/buffers.h"
+#include "judge/session/buffers.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Benches side by side keep out of each other's way.
-#include "session/cores.h"
+#include "judge/session/cores.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // The reference's runner as judges use it: this program is its own, as a task's programs are.
-#include "session/reference_runner.h"
+#include "judge/session/reference_runner.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 
-#include "session/runner_session.h"
-#include "session/workload.h"
+#include "judge/session/runner_session.h"
+#include "judge/session/workload.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

@@ -1,11 +1,11 @@
 // Private copies and what is compared with them.
-#include "session/workload.h"
+#include "judge/session/workload.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "result/verdict.h"
+#include "base/result/verdict.h"
 #include "tests/reference/small_task.h"
 
 namespace kb {

@@ -7,7 +7,7 @@
 
 #include "kb/layers.h"
 #include "kb/reference.h"
-#include "protocol/weight_index.h"
+#include "sandbox/protocol/weight_index.h"
 
 namespace {
 

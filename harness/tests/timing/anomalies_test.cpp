@@ -1,5 +1,5 @@
 // Flags on chains with planted trouble, and their silence on honest noise.
-#include "timing/anomalies.h"
+#include "judge/timing/anomalies.h"
 
 #include <gtest/gtest.h>
 

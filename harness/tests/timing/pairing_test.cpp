@@ -1,5 +1,5 @@
 // Blocks, drift and the stopping rule.
-#include "timing/pairing.h"
+#include "judge/timing/pairing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Phases do not overlap and add up.
-#include "timing/phases.h"
+#include "judge/timing/phases.h"
 
 #include <gtest/gtest.h>
 

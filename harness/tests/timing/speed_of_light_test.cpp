@@ -1,5 +1,5 @@
 // Bounds of time from work and peaks.
-#include "timing/speed_of_light.h"
+#include "judge/timing/speed_of_light.h"
 
 #include <gtest/gtest.h>
 

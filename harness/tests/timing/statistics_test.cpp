@@ -1,5 +1,5 @@
 // Estimators against published tables, worked examples and simulation with known truth.
-#include "timing/statistics.h"
+#include "judge/timing/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What an H200 showed of honest kernels passes; what tricks come to does not.
-#include "timing/suspicions.h"
+#include "judge/timing/suspicions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Kernels in answers as models give them.
-#include "generate/answer.h"
+#include "judge/generate/answer.h"
 
 #include <gtest/gtest.h>
 

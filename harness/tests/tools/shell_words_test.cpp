@@ -1,5 +1,5 @@
 // Command lines as CMake and Ninja write them.
-#include "single/shell_words.h"
+#include "judge/single/shell_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tasks that accept a trivial answer are found out, and for the right reason.
-#include "validity/assessment.h"
+#include "lab/validity/assessment.h"
 
 #include <gtest/gtest.h>
 

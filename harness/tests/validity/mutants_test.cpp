@@ -1,11 +1,11 @@
 // Every mutator on tensors made by hand.
-#include "validity/mutants.h"
+#include "lab/validity/mutants.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "acceptance/rounding.h"
+#include "judge/acceptance/rounding.h"
 
 namespace kb {
 namespace {

@@ -1,5 +1,5 @@
 // Which operators of a reference can be left out, and what it gives without one.
-#include "validity/stages.h"
+#include "lab/validity/stages.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "../../cpu/conformance/conformance.h"
-#include "acceptance/row_passes_cuda.h"
+#include "judge/acceptance/row_passes_cuda.h"
 
 using conformance::Buffer;
 using conformance::make;

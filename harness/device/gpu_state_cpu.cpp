@@ -1,8 +1,0 @@
-// The CPU backend uses no GPU.
-#include "device/gpu_state.h"
-
-namespace kb {
-
-Json gpu_state() { return nullptr; }
-
-}  // namespace kb

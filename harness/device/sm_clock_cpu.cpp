@@ -1,8 +1,0 @@
-// The CPU backend uses no GPU.
-#include "device/sm_clock.h"
-
-namespace kb {
-
-std::optional<double> sm_clock_mhz() { return std::nullopt; }
-
-}  // namespace kb

@@ -1,0 +1,63 @@
+// The library's own error at the timed sizes is what tolerances follow from.
+#include "judge/bench/plan.h"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include "base/result/verdict.h"
+#include "judge/acceptance/expectation.h"
+#include "judge/acceptance/memory.h"
+#include "judge/bench/work_count.h"
+#include "judge/session/workload.h"
+
+namespace kb {
+namespace {
+
+void measure(const Problem& problem, Preparation& prepared) {
+  const auto phase = problem.phases.in("oracle");
+  at::Generator rng = make_rng(problem.memory.device(), problem.rng_seed);
+  {
+    Workload workload(problem.task, problem.sizes, 1, problem.memory);
+    workload.refill_weights(problem.inputs, rng);
+    workload.refill_slot(0, problem.inputs, rng);
+    prepared.work = count_work(problem.task, problem.sizes, workload.arguments(0));
+    Expectation right(problem.task, problem.sizes, workload.arguments(0), problem.rng_seed,
+                      prepared.plan.oracle);
+    for (size_t i = 0; i < right.outputs().size(); ++i) {
+      prepared.plan.tolerances.push_back(right.tolerance(i));
+    }
+  }
+  problem.memory.release_unused();
+}
+
+}  // namespace
+
+void require_time(const Phases& phases) {
+  constexpr double longest_turn = 840;
+  const double total = phases.total();
+  if (total < longest_turn) return;
+  const auto own = phases.seconds().find("candidate");
+  const double candidate = own == phases.seconds().end() ? 0 : own->second;
+  std::ostringstream text;
+  text << "timing took " << std::lround(total) << " s, the candidate's units "
+       << std::lround(candidate) << " s of that; a judge has a GPU for " << longest_turn
+       << " s at most";
+  if (2 * candidate > total) throw Decided(Verdict::timeout, text.str());
+  throw std::runtime_error(text.str() + ": set KB_PAIRS=1, or -DKB_SIZES to smaller sizes");
+}
+
+Preparation prepare(const Problem& problem, const std::function<void()>& load_runners) {
+  constexpr int64_t runners_bytes = int64_t{2} << 30;
+  Preparation prepared;
+  DuelPlan& plan = prepared.plan;
+  plan.memory_bytes = problem.memory.available_bytes() - runners_bytes;
+  const bool fits = peak_bytes(problem.task, problem.sizes) <= plan.memory_bytes / 4 * 3;
+  if (fits) measure(problem, prepared);
+  load_runners();
+  plan.oracle = plan_oracle(problem.task, problem.sizes, problem.memory.available_bytes());
+  if (!fits) measure(problem, prepared);
+  return prepared;
+}
+
+}  // namespace kb

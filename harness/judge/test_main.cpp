@@ -1,5 +1,0 @@
-// main() of every task's .test program.
-#include "judge/program.h"
-#include "judge/test_program.h"
-
-int main(int argc, char** argv) { kb::leave(kb::test_main(argc, argv, kb::task())); }
