@@ -129,16 +129,16 @@ class Watch {
   bool main_ended() const { return main_ended_; }
 
   void on_signal(const signalfd_siginfo& info) {
-    if (info.ssi_signo == SIGCHLD) {
-      reap(WNOHANG);
-      return;
-    }
+    if (info.ssi_signo == SIGCHLD) return;  // it has ended the wait, and on_tick() reaps
     outcome_.interrupted_by = static_cast<int>(info.ssi_signo);
     kill(-main_, outcome_.interrupted_by);
     kill_at_ = std::min(kill_at_, seconds_since(start_) + grace_s);
   }
 
   void on_tick() {
+    // Not only after SIGCHLD: a thread of a library that does not block the signal, such as CUDA's,
+    // may take it.
+    reap();
     const double now = seconds_since(start_);
     if (now >= launch_.timeout_s && !outcome_.timed_out && !outcome_.over_memory) {
       outcome_.timed_out = true;
@@ -162,7 +162,7 @@ class Watch {
     const Clock::time_point start = Clock::now();
     while (seconds_since(start) < reap_timeout_s) {
       kill_tree();
-      if (reap(WNOHANG) == Reaped::none_left) break;
+      if (reap() == Reaped::none_left) break;
       usleep(1000);
     }
     if (outcome_.peak_bytes > launch_.memory_bytes && !outcome_.timed_out) {
@@ -174,11 +174,11 @@ class Watch {
  private:
   enum class Reaped { some_left, none_left };
 
-  Reaped reap(int flags) {
+  Reaped reap() {
     for (;;) {
       int status = 0;
       rusage usage = {};
-      const pid_t pid = wait4(-1, &status, flags, &usage);
+      const pid_t pid = wait4(-1, &status, WNOHANG, &usage);
       if (pid < 0) return errno == ECHILD ? Reaped::none_left : Reaped::some_left;
       if (pid == 0) return Reaped::some_left;
       outcome_.cpu_seconds += usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +

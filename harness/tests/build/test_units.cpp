@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -112,6 +114,29 @@ TEST_F(Supervision, TheCallerKeepsItsTemporaryFolder) {
   const std::string before = own();
   EXPECT_EQ(said("echo $TMPDIR"), folder_.path().string() + "\n");
   EXPECT_EQ(own(), before);
+}
+
+// CUDA's threads do not block SIGCHLD: now and then one took it, and kb_env waited for ever.
+TEST(SignalRouting, AThreadThatTakesASignalHoldsNothingUp) {
+  std::atomic<bool> done = false;
+  std::thread taker([&] {
+    while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  const TemporaryDirectory folder;
+  Launch launch;
+  launch.words = {"true"};
+  launch.temporary_directory = folder.path();
+  launch.timeout_s = 60;
+  {
+    const SignalRouter signals;
+    for (int i = 0; i < 50; ++i) {
+      const Outcome outcome = run_supervised(launch, signals, [](std::string_view) {});
+      EXPECT_EQ(outcome.exit_code, 0);
+      EXPECT_FALSE(outcome.timed_out);
+    }
+  }
+  done = true;
+  taker.join();
 }
 
 TEST(Files, WhatIsNoFileIsNotWaitedFor) {
