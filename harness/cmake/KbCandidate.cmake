@@ -168,16 +168,24 @@ function(kb_take_turns)
   endforeach()
 endfunction()
 
-# From CMake 3.28 on, kb.env generates the list of GPUs, each with two slots; before, there is one lock.
-function(kb_take_slots slots)
-  if(NOT KB_BACKEND STREQUAL cuda)
-    return()
-  endif()
-  if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
-    set_tests_properties(${ARGN} PROPERTIES RESOURCE_GROUPS gpus:${slots})
+# kb_slot_properties(<slots> <out>): the properties, with their values, of a test that takes so many slots of a GPU. From
+# CMake 3.28 on, kb.env generates the list of GPUs, each with two slots; before, there is one lock.
+function(kb_slot_properties slots out)
+  set(properties "")
+  if(KB_BACKEND STREQUAL cuda AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
     # CTest refuses the whole run if one such test does not ask for the list of GPUs.
-    set_property(TEST ${ARGN} APPEND PROPERTY FIXTURES_REQUIRED kb.env)
-  else()
-    set_property(TEST ${ARGN} APPEND PROPERTY RESOURCE_LOCK kb_gpu)
+    set(properties RESOURCE_GROUPS gpus:${slots} FIXTURES_REQUIRED kb.env)
+  elseif(KB_BACKEND STREQUAL cuda)
+    set(properties RESOURCE_LOCK kb_gpu)
   endif()
+  set(${out} "${properties}" PARENT_SCOPE)
+endfunction()
+
+# The properties of kb_slot_properties(), beside what the tests have of the kind.
+function(kb_take_slots slots)
+  kb_slot_properties(${slots} properties)
+  while(properties)
+    list(POP_FRONT properties name value)
+    set_property(TEST ${ARGN} APPEND PROPERTY ${name} ${value})
+  endwhile()
 endfunction()

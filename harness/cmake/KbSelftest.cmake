@@ -1,7 +1,40 @@
-# kb_add_selftest(<name> SOURCES <files>... [LIBRARIES <targets>...] [DEFINITIONS <defs>...]):
-# a GoogleTest program as the test kb.test.<name> with the label selftest.
+# How the project's own tests become tests of CTest.
+include(GoogleTest)
+
+# kb_discover_tests(<prefix> <program> [GPU] [PROPERTIES <name> <value>...]): each test of a GoogleTest program as
+# <prefix>.<Suite>.<Test> with the label selftest, listed whenever the program was linked. One that skips is Skipped.
+function(kb_discover_tests prefix program)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "GPU" "" "PROPERTIES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kb_discover_tests: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  # To list them a program of LibTorch's takes 0.2 s, and longer where others compile.
+  gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60)
+  set(gpu "")
+  if(arg_GPU)
+    kb_slot_properties(2 gpu)
+  endif()
+  # gtest_discover_tests() itself would take values that are lists apart.
+  set(values "")
+  foreach(value IN ITEMS LABELS selftest TIMEOUT 120 ${gpu} LISTS arg_PROPERTIES)
+    string(APPEND values " [==[${value}]==]")
+  endforeach()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${program}_properties.cmake)
+  file(GENERATE OUTPUT ${file} CONTENT
+    "if(${program}_TESTS)
+  set_tests_properties(\${${program}_TESTS} PROPERTIES${values})
+else()  # it was not built: the name that CTest shows fails
+  set_tests_properties(${program}_NOT_BUILT PROPERTIES LABELS selftest)
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
+# kb_add_selftest(<name> SOURCES <files>... [LIBRARIES <targets>...] [DEFINITIONS <defs>...] [GPU]
+#   [TIMEOUT <seconds>]):
+# a GoogleTest program, each of its tests as kb.test.<name>.<Suite>.<Test> with the label selftest.
 function(kb_add_selftest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;DEFINITIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU" "TIMEOUT" "SOURCES;LIBRARIES;DEFINITIONS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kb_add_selftest: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -11,8 +44,39 @@ function(kb_add_selftest name)
   if(arg_LIBRARIES MATCHES "kb_(acceptance|judge|mutation|reference)")
     kb_compile_with_aten(kb_test_${name})
   endif()
-  add_test(NAME kb.test.${name} COMMAND kb_test_${name})
-  set_tests_properties(kb.test.${name} PROPERTIES LABELS selftest TIMEOUT 120)
+  set(more "")
+  if(arg_GPU)
+    list(APPEND more GPU)
+  endif()
+  if(arg_TIMEOUT)
+    list(APPEND more PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  endif()
+  kb_discover_tests(kb.test.${name} kb_test_${name} ${more})
+endfunction()
+
+# kb_add_pytests(<prefix> <folder> [PROPERTIES <name> <value>...]): each file of tests as <prefix>.<file>, with the label
+# selftest. The end of its output says what was skipped.
+function(kb_add_pytests prefix folder)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "PROPERTIES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kb_add_pytests: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/test_*.py)
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM name)
+    set(test ${prefix}.${name})
+    add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -m pytest -q -rs -p no:cacheprovider ${file})
+    set_tests_properties(${test} PROPERTIES LABELS selftest)
+    set(property "")
+    foreach(word IN LISTS arg_PROPERTIES)  # list() would take values that are lists apart
+      if(property)
+        set_property(TEST ${test} PROPERTY ${property} "${word}")
+        set(property "")
+      else()
+        set(property ${word})
+      endif()
+    endforeach()
+  endforeach()
 endfunction()
 
 # kb_add_feature_program(<program> <sources>...): a program of tests in CUDA, for the GPU or for the CPU.
