@@ -17,9 +17,7 @@ from kb_report import (
     compare_tables,
     dataset,
     feedback,
-    foreign,
     gate,
-    importing,
     leaderboard,
     load,
     matrix,
@@ -36,7 +34,6 @@ from kb_report import (
     spreadsheet,
     tables,
     timer,
-    tree,
     upstream,
     write,
 )
@@ -45,7 +42,11 @@ from kb_report.model import PRIMARY_LANE, Problem, ReportError, Suite
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command and return the exit status (see `model`)."""
-    parser = _parser()
+    return run(_parser(), argv)
+
+
+def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
+    """Run what the parser sets as `run`; every error becomes a sentence after the program's name."""
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         # A terminal without UTF-8 must not turn a report into a traceback.
@@ -55,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.flush()  # here, where an error can still be told
         return status
     except ReportError as e:
-        _print(f"kb-report: {e}", sys.stderr)
+        say(f"{parser.prog}: {e}", sys.stderr)
         return e.status
     except BrokenPipeError:
         _forget_output()
@@ -63,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as e:
         _forget_output()
         what = f"read or write {e.filename}" if e.filename else "write standard output"
-        _print(f"kb-report: cannot {what}: {e.strerror or e}", sys.stderr)
+        say(f"{parser.prog}: cannot {what}: {e.strerror or e}", sys.stderr)
         return model.USAGE
     except KeyboardInterrupt:
         return 130
@@ -74,7 +75,7 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
+def say(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
     """Print what may hold text of other people's reports, without what steers a terminal."""
     print(model.clean(text), file=stream, end=end)
 
@@ -228,18 +229,6 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--allow-mixed", action="store_true", help="show what differs, saying so")
     p.set_defaults(run=_matrix)
 
-    p = commands.add_parser("import", help="make a run of kernels that were written for PyTorch")
-    p.add_argument("format", choices=foreign.FORMATS)
-    p.add_argument(
-        "source", type=Path, metavar="SOURCE", help="a folder or a file, as the format has it"
-    )
-    p.add_argument("name", metavar="RUN", help="the new folder of candidates/")
-    p.add_argument(
-        "--tree", type=Path, default=tree.PROJECT, metavar="DIR",
-        help="the source tree with the tasks and candidates/ (default: this one)",
-    )  # fmt: skip
-    p.set_defaults(run=_import)
-
     p = commands.add_parser("export", help="write the files of other tools")
     p.add_argument("format", choices=("kernelbench", "google-benchmark"))
     p.add_argument("source", type=Path, metavar="PATH", help=source)
@@ -344,7 +333,7 @@ def _lines(path: Path) -> set[str]:
 def _adopt(args: argparse.Namespace) -> int:
     found = adopt.adopt(args.build_dir, args.folders, args.allow_mixed)
     for reason in found.refused:
-        _print(f"not taken: {reason}", sys.stderr)
+        say(f"not taken: {reason}", sys.stderr)
     print(f"{len(found.names)} result(s) taken over")
     return model.BAD_INPUT if found.refused else model.OK
 
@@ -360,7 +349,7 @@ def _merge(args: argparse.Namespace) -> int:
 def _compare(args: argparse.Namespace) -> int:
     sides, problems = compare.sides_of(args.sides)
     doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
-    _print(compare_tables.text(doc))
+    say(compare_tables.text(doc))
     _tell(problems)
     if args.out:
         write.write_atomic(args.out / "compare.json", write.as_json(doc))
@@ -375,14 +364,14 @@ def _gate(args: argparse.Namespace) -> int:
     found = gate.gate(
         base, current, args.tolerance, args.alpha, args.lane, args.allow_mixed, args.partial
     )
-    _print(gate.text(found))
+    say(gate.text(found))
     return model.BAD_INPUT if found["regressions"] else _status(base, current)
 
 
 def _feedback(args: argparse.Namespace) -> int:
     suite = _read(args.source)
     found = feedback.document(suite.candidate(args.name))
-    _print(write.as_json(found) if args.json else feedback.markdown(found), end="")
+    say(write.as_json(found) if args.json else feedback.markdown(found), end="")
     return _status(suite)
 
 
@@ -411,10 +400,10 @@ def _prompt(args: argparse.Namespace) -> int:
         write.write_atomic(args.out, text)
         print(f"{len(rows)} prompt(s) in {args.out}")
     else:
-        _print(text, end="")
+        say(text, end="")
     sys.stdout.flush()
     for reason in left_out:
-        _print(f"left out: {reason}", sys.stderr)
+        say(f"left out: {reason}", sys.stderr)
     return model.BAD_INPUT if left_out else model.OK
 
 
@@ -427,9 +416,9 @@ def _dataset(args: argparse.Namespace) -> int:
     if not pairs:
         raise ReportError(f"there is nothing to write: {dataset.counts_text(left_out)}")
     save(pairs)
-    _print(f"{len(pairs)} pair(s) in {args.out}")
+    say(f"{len(pairs)} pair(s) in {args.out}")
     if left_out:
-        _print(dataset.counts_text(left_out))
+        say(dataset.counts_text(left_out))
     return model.BAD_INPUT if problems else model.OK
 
 
@@ -437,9 +426,9 @@ def _leaderboard(args: argparse.Namespace) -> int:
     sides, problems = leaderboard.sides_of(args.inputs)
     doc = leaderboard.document(sides, args.lane, args.allow_mixed, problems)
     page.write_leaderboard(args.out, doc)
-    _print(leaderboard.text(doc))
+    say(leaderboard.text(doc))
     _tell(problems)
-    _print(f"\npage: {args.out}")
+    say(f"\npage: {args.out}")
     return model.BAD_INPUT if problems else model.OK
 
 
@@ -455,7 +444,7 @@ def _matrix(args: argparse.Namespace) -> int:
     doc = matrix.document(sides, args.lane, args.allow_mixed, problems)
     write.write_atomic(args.out.with_suffix(".csv"), matrix_tables.csv(doc))
     has_page = page.write_matrix(args.out, doc)
-    _print(matrix_tables.text(doc))
+    say(matrix_tables.text(doc))
     _tell(problems)
     print(
         f"\n{'page' if has_page else 'table'}: {args.out if has_page else args.out.with_suffix('.csv')}"
@@ -468,7 +457,7 @@ def _matrix(args: argparse.Namespace) -> int:
 def _timer(args: argparse.Namespace) -> int:
     if ".jsonl" not in args.source.suffixes:
         suite = _read(args.source)
-        _print(timer.results_markdown(timer.of_results(suite)), end="")
+        say(timer.results_markdown(timer.of_results(suite)), end="")
         return _status(suite)
     lines = args.source.with_suffix("") if args.source.suffix == ".gz" else args.source
     as_json, as_markdown = lines.with_suffix(".json"), lines.with_suffix(".md")
@@ -479,16 +468,9 @@ def _timer(args: argparse.Namespace) -> int:
                 f"rename {args.source.name}"
             )
     found = timer.summary(timer.read(args.source))
-    _print(timer.markdown(found), end="")
+    say(timer.markdown(found), end="")
     write.write_atomic(as_json, write.as_json(found))
     write.write_atomic(as_markdown, timer.markdown(found))
-    return model.OK
-
-
-def _import(args: argparse.Namespace) -> int:
-    text, kernels = importing.run(args.format, args.source, args.name, args.tree)
-    _print(text, end="")
-    _print(f"candidates/{args.name}: {kernels} kernels; import.json names every source")
     return model.OK
 
 
@@ -586,7 +568,7 @@ def publish(suite: Suite, out: Path) -> int:
     _append_step_summary(summary)
     has_page = page.write_page(out / "index.html", suite, doc)
 
-    _print(tables.text(doc))
+    say(tables.text(doc))
     sys.stdout.flush()  # before what goes to standard error
     for note in doc["notes"]:
         print(f"\nnote: {model.one_line(note, 400)}")

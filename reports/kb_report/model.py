@@ -294,7 +294,8 @@ def candidate_key(c: dict[str, Any]) -> tuple[Any, ...]:
 
 
 @cache
-def _facts() -> dict[tuple[int, str], dict[str, Any]]:
+def all_facts() -> dict[tuple[int, str], dict[str, Any]]:
+    """Fixed facts of all tasks, by level and name."""
     path = Path(__file__).resolve().parent / "data" / "tasks.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
     return {(r["level"], r["task"]): r for r in rows}
@@ -302,7 +303,7 @@ def _facts() -> dict[tuple[int, str], dict[str, Any]]:
 
 def task_facts(level: int, task: str) -> dict[str, Any]:
     """Fixed facts of a task: category, number of ATen operators, upstream file name. {} if unknown."""
-    return _facts().get((level, task), {})
+    return all_facts().get((level, task), {})
 
 
 def category(record: dict[str, Any]) -> str | None:

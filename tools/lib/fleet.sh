@@ -84,7 +84,7 @@ kb_write_tests() {
 kb_write_bundle() {
   {
     cut -c67- "$place"/shards/*.sha256 | sort -u
-    (cd "$root" && find reports/kb-report reports/kb_report reports/schema reports/templates tools/lib harness/cmake \
+    (cd "$root" && find reports/kb-report reports/python reports/kb_report reports/schema reports/templates tools/lib harness/cmake \
       -name __pycache__ -prune -o -type f -print)
   } >"$place/bundle.files"
   tar -C "$root" --dereference -cf "$place/bundle.tar" -T "$place/bundle.files" ||

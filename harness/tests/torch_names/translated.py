@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "reports"))
+sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "tools/importer")]
 
-from kb_report import launch, translate  # noqa: E402
+from kb_import import launch, translate  # noqa: E402
 
 HEAD = """
 import torch

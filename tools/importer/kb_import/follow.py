@@ -12,13 +12,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from kb_report.follow_calls import Calls
-from kb_report.follow_expressions import Expressions
-from kb_report.follow_state import PYTHON, Loop, Raised, Returned
-from kb_report.follow_statements import Statements
-from kb_report.follow_tensors import Tensors
-from kb_report.follow_values import Values
-from kb_report.symbols import CONSTANTS, Bound, Class, Extension, Function, Untranslatable
+from kb_import.follow_calls import Calls
+from kb_import.follow_expressions import Expressions
+from kb_import.follow_state import PYTHON, Loop, Raised, Returned
+from kb_import.follow_statements import Statements
+from kb_import.follow_tensors import Tensors
+from kb_import.follow_values import Values
+from kb_import.symbols import CONSTANTS, Bound, Class, Extension, Function, Untranslatable
 
 
 class Follower(Statements, Expressions, Values, Calls, Tensors):

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_report import follow_state, foreign, launch, translate, tree, write
-from kb_report.foreign import Pair, Program
+from kb_import import follow_state, foreign, launch, translate
+from kb_import.foreign import Pair, Program
+from kb_import.symbols import Untranslatable
+from kb_report import model, tree, write
 from kb_report.model import ReportError, clean
-from kb_report.symbols import Untranslatable
 
 DUPLICATE = "is a second kernel for its task and sample"
 NO_CUDA = "holds Triton and no CUDA"
@@ -248,16 +249,15 @@ def _last(node: ast.expr) -> str:
 
 def _operators_of_tasks(root: Path) -> dict[str, list[str]]:
     """The operators in the names of the tasks of level 1 and 2, as far as they are such names."""
-    known = json.loads((Path(__file__).parent / "data" / "tasks.json").read_text("utf-8"))
     found = {}
-    for row in known:
-        if row["level"] > 2:
+    for (level, task), row in model.all_facts().items():
+        if level > 2:
             continue
         words = re.sub(r"\.py$", "", row["upstream"]).split("_")[1:]
         words = [w for w in words if w]
-        if row["level"] == 1:
+        if level == 1:
             words = ["_".join(words)]
-        found[f"level{row['level']}/{row['task']}"] = [
+        found[f"level{level}/{task}"] = [
             _SAME_OPERATOR.get(w.lower(), w.lower()) for w in words
         ]
     return found

@@ -8,10 +8,10 @@ from textwrap import indent
 
 import pytest
 
-from kb_report import importing, launch, translate, tree
+from kb_import import importing, launch, translate
+from kb_import.symbols import Untranslatable
+from kb_report import tree
 from kb_report.model import ReportError
-from kb_report.symbols import Untranslatable
-from synthetic import read_json
 
 CUDA = """
 #include <torch/extension.h>
@@ -384,13 +384,13 @@ def imported(suite, tmp_path, kb):
             path = tmp_path / "a.json"
             path.write_bytes(source if isinstance(source, bytes) else json.dumps(source).encode())
             source = path
-        return kb("import", form, source, "m", "--tree", suite, status=status)
+        return kb(form, source, "m", "--tree", suite, status=status)
 
     return run
 
 
 def record(suite):
-    return read_json(suite / "candidates/m/import.json")["sources"]
+    return json.loads((suite / "candidates/m/import.json").read_text())["sources"]
 
 
 def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
@@ -418,7 +418,7 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
         "candidates/m: 2 kernels; import.json names every source\n"
     )
     run = suite / "candidates/m"
-    assert read_json(run / "run.json") == {"imported": "kernelbench", "headers": ["torch"]}
+    assert json.loads((run / "run.json").read_text()) == {"imported": "kernelbench", "headers": ["torch"]}
     files = sorted(p.relative_to(run).as_posix() for p in run.rglob("*.cu"))
     assert files == ["s0/level1/019_relu.cu", "s0/level1/020_leaky_relu.cu"]
     rows = {r["source"]: r for r in record(suite)}
@@ -534,7 +534,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "seed", "level1", "x" * 65, ".hidden"])
 def test_names_that_are_none(suite, tmp_path, kb, name):
-    err = kb("import", "cuda-l1", tmp_path, name, "--tree", suite, status=2).err
+    err = kb("cuda-l1", tmp_path, name, "--tree", suite, status=2).err
     assert "is no name for a run" in err
     assert not (suite / "candidates").exists()
 
@@ -562,7 +562,7 @@ def test_a_run_that_exists_is_left_alone(suite, tmp_path, imported, kb):
     error = imported("cuda-l1", [ROW], status=2).err
     assert "candidates/m exists: choose another name" in error
     assert kept.read_text() == "mine"
-    kb("import", "cuda-l1", tmp_path / "none.json", "n", "--tree", suite, status=2)
+    kb("cuda-l1", tmp_path / "none.json", "n", "--tree", suite, status=2)
 
 
 def test_a_full_disk_leaves_nothing(suite, tmp_path, monkeypatch):

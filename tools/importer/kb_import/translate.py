@@ -14,12 +14,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from kb_import.follow import Follower
+from kb_import.follow_state import MOST_ITEMS, OPERATORS, PYTHON, TRITON, known_sizes
+from kb_import.launch import Launch, split
+from kb_import.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
 from kb_report import cxx
-from kb_report.follow import Follower
-from kb_report.follow_state import MOST_ITEMS, OPERATORS, PYTHON, TRITON, known_sizes
-from kb_report.launch import Launch, split
 from kb_report.model import clean
-from kb_report.symbols import Extension, Fresh, Scalar, Sequence, Tensor, Untranslatable, Weight
 
 OTHER_TASK = "is written for another task"
 SEVERAL = "has several extensions"

@@ -1,4 +1,4 @@
-"""Reads kernels in the forms of other projects: what `kb-report import` takes.
+"""Reads kernels in the forms of other projects: what `tools/import` takes.
 
 Reads only; of a source that cannot be read a Program with a `problem` remains, so that it is counted.
 """

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import Any
 
-from kb_report.follow_state import (
+from kb_import.follow_state import (
     DERIVED,
     MOST_ITEMS,
     OPERATORS,
@@ -17,7 +17,7 @@ from kb_report.follow_state import (
     Returned,
     State,
 )
-from kb_report.symbols import (
+from kb_import.symbols import (
     CONSTANTS,
     Class,
     Fresh,

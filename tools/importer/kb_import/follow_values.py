@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kb_report.follow_state import (
+from kb_import.follow_state import (
     DEFAULTS,
     LAYERS,
     NOTHING,
@@ -14,7 +14,7 @@ from kb_report.follow_state import (
     State,
     argument_of,
 )
-from kb_report.symbols import (
+from kb_import.symbols import (
     Bound,
     Class,
     Extension,

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from kb_report.launch import Launch
-from kb_report.symbols import Extension, Layer, Scalar, Untranslatable, Weight
+from kb_import.launch import Launch
+from kb_import.symbols import Extension, Layer, Scalar, Untranslatable, Weight
 
 OPERATORS = "uses torch operators"
 DERIVED = "its weights are not upstream's"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from kb_report.follow_state import (
+from kb_import.follow_state import (
     ARITHMETIC,
     COMPARISONS,
     MOST_ITEMS,
@@ -18,7 +18,7 @@ from kb_report.follow_state import (
     Raised,
     State,
 )
-from kb_report.symbols import (
+from kb_import.symbols import (
     CONSTANTS,
     Fresh,
     Function,

@@ -7,7 +7,7 @@ import math
 from functools import partial
 from typing import Any
 
-from kb_report.follow_state import (
+from kb_import.follow_state import (
     ARITHMETIC,
     BINDING,
     DERIVED,
@@ -25,7 +25,7 @@ from kb_report.follow_state import (
     kind_of,
     known_sizes,
 )
-from kb_report.symbols import (
+from kb_import.symbols import (
     CONSTANTS,
     Bound,
     Extension,

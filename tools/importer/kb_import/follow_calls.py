@@ -6,7 +6,7 @@ import ast
 import math
 from typing import Any
 
-from kb_report.follow_state import (
+from kb_import.follow_state import (
     AUTOTUNING,
     CREATE,
     CREATE_LIKE,
@@ -24,7 +24,7 @@ from kb_report.follow_state import (
     State,
     kind_of,
 )
-from kb_report.symbols import (
+from kb_import.symbols import (
     CONSTANTS,
     Bound,
     Class,

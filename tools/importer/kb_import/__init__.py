@@ -1,0 +1,1 @@
+"""Makes a run of kernels that were written for PyTorch. Nothing of their sources is run."""
