@@ -21,8 +21,8 @@ function(kb_add_runs)
       endif()
     endforeach()
   endforeach()
-  # A name that holds a semicolon would be two entries of the list, perhaps of another run, and an open bracket would
-  # hold all that follows together. Entries begin with the root; no file has the name that is left of the others.
+  # A semicolon in a name would make two entries of it, and an open bracket would join it to the entries that follow.
+  # Each entry begins with the root, so only a semicolon before the root ends one; the others become "?".
   string(ASCII 31 next)
   string(REPLACE ";${root}/" "${next}" files "${files}")
   string(REGEX REPLACE "[][;\\]" "?" files "${files}")

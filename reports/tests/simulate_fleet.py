@@ -1,6 +1,6 @@
-"""A fleet of GPUs that judges many kernels, and the tables of docs/scale.md.
+"""A fleet of GPUs that judges many kernels, and the tables of reports/hardware/h100/scale.md.
 
-Run as a program it prints the tables of docs/scale.md, with --write it puts them there. It needs the scheduler of
+Run as a program it prints the tables of that page, with --write it puts them there. It needs the scheduler of
 tools/fleet (kb_report/shards.py), whose shards it simulates: each GPU takes the next shard of the list, as an array
 job does, and is idle once none is left.
 """
@@ -24,7 +24,7 @@ from kb_report import columns, shards
 from kb_report.stats import percentile_90
 from recorded_costs import ROOT, Records, read, suite
 
-PAGE = ROOT / "docs/scale.md"
+PAGE = ROOT / "reports/hardware/h100/scale.md"
 
 # Not on record, so assumed: from a free GPU to the first kernel of a shard (Slurm's cycle, LibTorch from a cold disk),
 # and kernels that hang, with what their deadlines hold a GPU.
@@ -235,7 +235,7 @@ def filled(page: str, records: Records) -> str:
         before, mark, rest = page.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition("<!-- end -->")
         if not (mark and end):
-            raise ValueError(f"docs/scale.md lacks the marks of the table {name}")
+            raise ValueError(f"reports/hardware/h100/scale.md lacks the marks of the table {name}")
         page = f"{before}{mark}\n{make(records)}\n\n{end}{after}"
     return page
 

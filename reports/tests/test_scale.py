@@ -1,4 +1,4 @@
-"""docs/scale.md: its tables are those of the simulation, and the simulation counts right."""
+"""reports/hardware/h100/scale.md: its tables are those of the simulation, and the simulation counts right."""
 
 import pytest
 

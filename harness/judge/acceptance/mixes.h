@@ -13,7 +13,7 @@ namespace kb {
 struct Mix {
   std::string name;                  ///< for results
   std::vector<Family> families;      ///< in order; none: the task's own values
-  int64_t dimension = 0;             ///< what is divided; a tensor with fewer has its last divided
+  int64_t dimension = 0;             ///< that is divided; of tensors without it, the last one
   std::vector<std::string> divided;  ///< inputs; the others have values of the first family alone
   int64_t samples = 0;  ///< of divided inputs and of outputs, if dimension 0 is divided
   std::string others;   ///< names of inputs that are not divided
@@ -41,7 +41,7 @@ struct Share {
   TensorSpec of(TensorSpec spec) const;
 };
 
-/// Those of an output that has the samples of divided inputs, else the whole.
+/// One share per family if the output has the samples of the divided inputs, else the whole output.
 std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output);
 
 /// Where samples begin that are judged together: the shares of an output whose samples are numbers.

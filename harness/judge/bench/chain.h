@@ -66,7 +66,7 @@ struct Chain {
 class Benchmarks;
 
 /// Blocks until the chain has enough. What looks disturbed is done again, three times at most, and
-/// what was thrown away is on record. What shows again belongs to the kernel or the machine.
+/// what was thrown away is on record. An anomaly that comes again is the kernel's or the machine's.
 /// @param last anomalies of the lane's last blocks, on other processes perhaps
 void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last);
 

@@ -179,7 +179,7 @@ double Duel::timed_unit(Arm& arm, std::vector<double>& ready, Range range) {
   return seconds;
 }
 
-// What the inputs give the reference, nobody needs to know.
+// The reference's outputs are not checked.
 double Duel::reference_unit(std::vector<double>& ready) {
   return timed_unit(reference_, ready, next_range());
 }
@@ -195,10 +195,11 @@ double Duel::candidate_unit() {
   return seconds;
 }
 
-// Not timed, but like a unit that is: some inputs get their values only while the runner gets
-// ready, or when it is; one that had begun before is wrong. The first shows in nothing else, the
-// second comes surely after whatever it does then, but keeps it waiting some microseconds longer.
-// One call has values of families, so a kernel that is careful only where it is not timed fails.
+// A unit that is not timed but looks like one. Some inputs get their values while the runner gets
+// ready, or after it is ready: a candidate that began earlier is wrong. Values that come meanwhile
+// cannot be noticed. Values that come afterwards are later than all early work, but the runner
+// waits some microseconds longer for them. One call has values of families, so a kernel that is
+// careful only where it is not timed fails.
 void Duel::late_inputs(Range range) {
   calls_.draw_mixed(range, choices_);
   const std::function<void()> reveal = calls_.hold_back(range);

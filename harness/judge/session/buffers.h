@@ -24,8 +24,9 @@ class SharedTensor {
   /// Copy `index` as the judge sees it.
   at::Tensor slot(int64_t index) const;
   /// Fills the whole allocation: copies of an output with 0xFF, which reads as NaN or -1, guard
-  /// bands with bits that are NaN, too, others for inputs and weights than for outputs. So a kernel
-  /// changes those of an output that copies to them what lies behind an input, or computes on them.
+  /// bands with other bits that are NaN. Guard bands of inputs and weights differ from those of
+  /// outputs. So a kernel that copies an input's guard band to an output's, or computes on it,
+  /// shows.
   void poison();
   /// Fills copy `index` with 0xFF.
   void poison_slot(int64_t index) const;

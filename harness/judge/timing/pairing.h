@@ -13,13 +13,13 @@ namespace kb {
 struct UnitSize {
   double seconds;  ///< the faster side goes on calling for so long
   int64_t calls;   ///< at least
-  /// The reference makes no further call after so long, which ends the unit sooner. A kernel that
-  /// is many times faster is told from it by a shorter unit, too, and what each of its calls should
-  /// give, the reference has to compute once more.
+  /// The reference makes no further call after so long. This ends the unit sooner for a kernel that
+  /// is many times faster: a shorter unit shows that as well, and the judge has to compute the
+  /// right outputs of each call with the reference.
   double reference_seconds = 40e-3;
 
-  /// Nor does the candidate after so long: one that is thousands of times slower is told from the
-  /// reference by a single call, and must not run into a call's time limit for being slow.
+  /// The candidate makes no further call after so long. A single call shows that a candidate is
+  /// thousands of times slower, and a slow unit must not exceed a call's time limit.
   double candidate_seconds = 0.4;
 
   /// @param reference, candidate seconds of a call

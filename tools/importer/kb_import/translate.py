@@ -35,7 +35,7 @@ MOST_READ = 10 * MOST_BYTES
 MOST_BEFORE = 300
 MOST_PARAMETERS = 5000
 
-# None of these may look ahead further than it then goes on: a long source would take hours.
+# None of these patterns may scan further than it matches: a long source would take quadratic time.
 _TORCH_INCLUDE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch/|ATen/|c10/|pybind11/|THC/|Python\.h)[^>\"\n]*[>\"].*$",
     re.MULTILINE,
