@@ -1,3 +1,3 @@
 """Turns the result files of KernelBench Native into tables, pages and comparisons."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

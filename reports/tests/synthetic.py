@@ -348,7 +348,7 @@ class BuildDir:
         }  # fmt: skip
         env = {
             "schema": 1, "backend": self.backend, "time": "2026-01-02T03:00:00Z",
-            "harness_version": "0.1.0", "harness_sha256": HARNESS, "torch": "2.11.0",
+            "harness_version": "0.2.0", "harness_sha256": HARNESS, "torch": "2.11.0",
             "host": self.host, "gpu": self.gpu,
         }  # fmt: skip
         self.write("manifest.json", manifest | self.manifest)

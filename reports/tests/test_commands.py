@@ -855,7 +855,7 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
         [link, "--version"], cwd=tmp_path, capture_output=True, text=True,
         env={**os.environ, "KB_PYTHON": sys.executable},
     )  # fmt: skip
-    assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr
+    assert done.returncode == 0 and done.stdout.strip() == "0.2.0", done.stderr
 
 
 @pytest.mark.parametrize("chosen", ["", sys.executable])
@@ -866,7 +866,7 @@ def test_no_code_of_the_current_folder_runs(tmp_path, chosen):
         [schema.SCHEMA_DIR.parent / "kb-report", "--version"],
         cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "KB_PYTHON": chosen},
     )  # fmt: skip
-    assert done.returncode == 0 and done.stdout.strip() == "0.1.0", done.stderr
+    assert done.returncode == 0 and done.stdout.strip() == "0.2.0", done.stderr
     assert not (tmp_path / "ran").exists()
 
 
