@@ -50,7 +50,9 @@ def c_comments(text):
 
 def script_comments(text):
     """Of shell and CMake: lines that begin with #, and what follows a space and #."""
-    return without(text, [m.span() for m in re.finditer(r"(?:^|(?<=\s))#[^\n]*", text, re.MULTILINE)])
+    return without(
+        text, [m.span() for m in re.finditer(r"(?:^|(?<=\s))#[^\n]*", text, re.MULTILINE)]
+    )
 
 
 def python_comments(text):

@@ -305,7 +305,9 @@ import pathlib, re, sys
 status, *names = pathlib.Path("{tmp_path}/tests").read_text().split()
 words = dict(zip(sys.argv[1:], sys.argv[2:]))
 found = [name for name in names if re.search(words["-R"], name)]
-cases = "".join(f'<testcase name="{{name}}" status="run"/>' for name in found)
+skipped = '"notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase>'
+cases = "".join(f'<testcase name="{{name}}" status=' +
+                (skipped if name.endswith(".Skips") else '"run"/>') for name in found)
 pathlib.Path(words["--output-junit"]).write_text(f"<testsuite>{{cases}}</testsuite>")
 sys.exit(int(status))
 """)
@@ -344,6 +346,10 @@ def test_gpu_check_is_right_only_if_all_was_tried(
 
     done = check(every)
     assert (done.returncode, is_right()) == (0, True), done.stdout + done.stderr
+    check([*every, "kb.test.buffers.Skips"])
+    assert is_right()  # a test that is about no GPU
+    check([*every, "kb.example.level1.Skips"])
+    assert not is_right()
     for lacking in (adversaries[0], steps[0], steps[2], *others):
         done = check([name for name in every if name != lacking])
         assert (done.returncode, is_right()) == (1, False), lacking

@@ -145,7 +145,9 @@ def test_an_edit_makes_stale_what_it_may_change(tree: Tree) -> None:
     before = hashes()
     for folder, decides in sorted(folders().items()):
         kinds = (".cpp", ".h", ".cuh", ".cmake")
-        files = [p for p in sorted((tree.root / "harness" / folder).rglob("*")) if p.suffix in kinds]
+        files = [
+            p for p in sorted((tree.root / "harness" / folder).rglob("*")) if p.suffix in kinds
+        ]
         text = files[0].read_text()
         files[0].write_text(text + "\n")
         sources, gpu = hashes()
@@ -156,7 +158,8 @@ def test_an_edit_makes_stale_what_it_may_change(tree: Tree) -> None:
 
 def test_what_editors_leave_behind_is_not_hashed(tree: Tree) -> None:
     left = [
-        tree.root / "harness/judge/bench" / name for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
+        tree.root / "harness/judge/bench" / name
+        for name in ("duel.cpp~", ".duel.cpp.swp", "#duel.h#")
     ]
     for file in left:
         file.touch()

@@ -50,5 +50,7 @@ def test_an_entry_has_a_reason(tmp_path: pathlib.Path) -> None:
 
 
 def test_listed_tasks_exist() -> None:
-    listed = json.loads((SOURCE_DIR / "harness/lab/validity/fields_without_effect.json").read_text())
+    listed = json.loads(
+        (SOURCE_DIR / "harness/lab/validity/fields_without_effect.json").read_text()
+    )
     assert not [task for task in listed if not (SOURCE_DIR / task / "task.h").exists()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import os
 import re
 from collections import Counter
@@ -257,7 +256,5 @@ def _operators_of_tasks(root: Path) -> dict[str, list[str]]:
         words = [w for w in words if w]
         if level == 1:
             words = ["_".join(words)]
-        found[f"level{level}/{task}"] = [
-            _SAME_OPERATOR.get(w.lower(), w.lower()) for w in words
-        ]
+        found[f"level{level}/{task}"] = [_SAME_OPERATOR.get(w.lower(), w.lower()) for w in words]
     return found

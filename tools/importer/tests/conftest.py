@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "reports"))
-sys.path.insert(0, str(ROOT / "tools/importer"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "reports"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from kb_import.__main__ import main
 

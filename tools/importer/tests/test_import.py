@@ -418,7 +418,10 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
         "candidates/m: 2 kernels; import.json names every source\n"
     )
     run = suite / "candidates/m"
-    assert json.loads((run / "run.json").read_text()) == {"imported": "kernelbench", "headers": ["torch"]}
+    assert json.loads((run / "run.json").read_text()) == {
+        "imported": "kernelbench",
+        "headers": ["torch"],
+    }
     files = sorted(p.relative_to(run).as_posix() for p in run.rglob("*.cu"))
     assert files == ["s0/level1/019_relu.cu", "s0/level1/020_leaky_relu.cu"]
     rows = {r["source"]: r for r in record(suite)}
