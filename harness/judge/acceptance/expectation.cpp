@@ -138,10 +138,10 @@ bool Expectation::is_large() const {
 // right elements takes one that eight runs do not show, and hardly any one that thirty-two do not.
 Comparison Expectation::compare_with_noise(size_t output, const at::Tensor& got) {
   constexpr int enough_pairs = 4, most_pairs = 16;
-  constexpr int64_t few = 16;  // one of so many elements
+  constexpr int64_t few = 16;  // one of so many elements; one alone may always be such a choice
   Comparison c;
   for (int pairs = 1; pairs <= most_pairs; pairs *= 2) {
-    if (pairs > enough_pairs && c.worst->all.count * few > c.elements) break;
+    if (pairs > enough_pairs && c.worst->all.count * few > std::max(c.elements, few)) break;
     for (; pairs_ < pairs; ++pairs_) add_pair();
     c = spreads_[output]->compare(got);
     if (!c.worst) break;

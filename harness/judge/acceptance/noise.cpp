@@ -13,6 +13,7 @@
 #include <set>
 
 #include "judge/acceptance/operator_rules.h"
+#include "judge/acceptance/running_sums.h"
 #include "kb/fill.h"
 
 namespace kb {
@@ -146,13 +147,24 @@ void round_product(Call& call, const OperatorRule& rule) {
   call.change_results([&](const at::Tensor& y) { return stored(rounded_by(y, sums) * shift); });
 }
 
+// Sums of fewer terms lose no more in one direction than in any.
+constexpr double few_terms = 64;
+
 void round_sum(Call& call, const OperatorRule& rule) {
-  const double roundoff = roundoff_of_sum(rule.terms(call.arguments()));
+  const double terms = rule.terms(call.arguments());
+  const double roundoff =
+      rule.rows == nullptr ? roundoff_of_any_sum(terms) : roundoff_of_sum(terms);
   const std::vector<c10::IValue> arguments = call.arguments().vec();
   call.round_argument(0, roundoff);
+  at::Tensor loss;
+  if (rule.rows != nullptr && terms > few_terms && has_noise(arguments[0].toTensor())) {
+    loss = losses_of_running_sums(rule.rows(arguments));
+  }
   call.compute();
   call.change_results([&](const at::Tensor& y) {
-    const at::Tensor result = stored(rounded_by(y, roundoff));
+    at::Tensor result = rounded_by(y, roundoff);
+    if (loss.defined()) result = result + xi(y, 1) * loss.view(y.sizes());
+    result = stored(result);
     return rule.in_range == nullptr ? result : rule.in_range(arguments, result);
   });
 }

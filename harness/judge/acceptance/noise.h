@@ -27,8 +27,8 @@ struct NoiseSeed {
 /// Calls `run` with noise in every operator of ATen that it calls on this thread with tensors of
 /// fp64. Operators that select or move values have none. A rounding by u is a factor of
 /// 1 + u xi, where xi is a random sign times a number between 0.29 and 0.87, anew for each element;
-/// elementary functions round their argument, too; sums and products round as one thread that adds
-/// term after term; norms, softmax, losses and recurrent cells are taken apart into operators.
+/// elementary functions round their argument, too; sums lose what one thread loses that adds these
+/// very terms one after the other; norms, softmax, losses and recurrent cells are taken apart into operators.
 /// For references: what they compute may not depend on the values in any other way than through
 /// operators.
 /// @return what run() returns

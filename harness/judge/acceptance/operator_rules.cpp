@@ -41,6 +41,18 @@ double reduced(Arguments a) {
   return terms;
 }
 
+// The same elements, those of each sum in a row.
+Tensor rows_of_sum(Arguments a) {
+  const Tensor& x = a[0].toTensor();
+  const auto dims = a.size() > 1 ? dimensions(a[1]) : std::nullopt;
+  if (!dims) return x.reshape({1, -1});
+  std::vector<int64_t> last(dims->size());
+  std::iota(last.begin(), last.end(), -static_cast<int64_t>(dims->size()));
+  return at::movedim(x, *dims, last).reshape({-1, static_cast<int64_t>(reduced(a))});
+}
+
+Tensor rows_of_mean(Arguments a) { return rows_of_sum(a) / reduced(a); }
+
 // cumsum(x, dim)
 double along(Arguments a) { return static_cast<double>(a[0].toTensor().size(a[1].toInt())); }
 
@@ -359,7 +371,11 @@ Table make_table() {
   add(table, "hardswish", elementary(2, Besides::argument));
   add(table, "hardsigmoid", elementary(2, Besides::one));
 
-  add(table, "mean nansum sum", sum(reduced));
+  OperatorRule looked_at = sum(reduced);
+  looked_at.rows = rows_of_sum;
+  add(table, "nansum sum", looked_at);
+  looked_at.rows = rows_of_mean;
+  add(table, "mean", looked_at);
   add(table, "cumsum", sum(along));
   OperatorRule running_product = sum(along);
   running_product.in_range = within_floats;
@@ -419,9 +435,12 @@ const OperatorRule& product_of_one_term() {
 }
 
 double roundoff_of_sum(double terms) {
-  const double random = std::sqrt(std::min(terms, 0x1p20));
+  return std::sqrt(std::min(terms, 0x1p20)) * float_roundoff;
+}
+
+double roundoff_of_any_sum(double terms) {
   const double one_way = std::min(terms, 0x1p16) / 8;
-  return std::max(random, one_way) * float_roundoff;
+  return std::max(roundoff_of_sum(terms), one_way * float_roundoff);
 }
 
 double roundoff_of_products(double terms) {

@@ -29,6 +29,8 @@ struct OperatorRule {
   double roundings = 1;  ///< of floats, of an elementary function's value
   Besides besides = Besides::nothing;
   double (*terms)(Arguments) = nullptr;     ///< of each sum
+  /// The terms of each element of a sum's result, a row each; nothing: only their number counts.
+  at::Tensor (*rows)(Arguments) = nullptr;
   std::array<size_t, 2> operands = {0, 1};  ///< of a product
   bool is_convolution = false;
   /// A sum's result, without what is lost where an intermediate leaves the range of floats;
@@ -46,10 +48,13 @@ const OperatorRule* rule_of(const c10::FunctionSchema& schema);
 /// The rule of a multiplication that stands for a product of matrices with a depth of 1.
 const OperatorRule& product_of_one_term();
 
-/// How far a sum of so many terms in floats may be off, in units of itself: as one thread that adds
-/// term after term. Roundings of equal terms have one direction and add up, and small terms vanish
-/// next to a large sum. Counts no more than 65,536 terms that way, since longer sums are split.
+/// How far a sum of so many terms in floats may be off, in units of itself, where roundings have any
+/// direction. What they lose in one direction depends on the terms (losses_of_running_sums()).
 double roundoff_of_sum(double terms);
+
+/// The same where the terms are not looked at: as if an eighth of them lost in one direction, as
+/// equal terms do. Counts no more than 65,536 terms that way, since longer sums are split.
+double roundoff_of_any_sum(double terms);
 
 /// The same of products, whose roundings have any direction: four times as much, for algorithms
 /// that form sums of operands first (Winograd). No more than for 65,536 terms, where it would begin

@@ -6,11 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define KB_ON_BOTH __host__ __device__
-#else
-#define KB_ON_BOTH
-#endif
+#include "judge/acceptance/on_both.h"
 
 namespace kb {
 
