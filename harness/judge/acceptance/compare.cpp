@@ -178,6 +178,14 @@ at::Tensor deviation(const at::Tensor& elements, const Allowance& allowed, doubl
                           infinity);
 }
 
+// The `count` largest of both, or all.
+at::Tensor largest_of(const at::Tensor& some, const at::Tensor& more, int64_t count) {
+  const auto top = [&](const at::Tensor& t) {
+    return std::get<0>(t.topk(std::min(count, t.numel())));
+  };
+  return some.defined() ? top(at::cat({some, top(more)})) : top(more);
+}
+
 }  // namespace
 
 bool is_right(const Totals& t, double whole_from, int64_t strays) {
@@ -195,6 +203,7 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
   Totals totals;
   double norm_squared = 0;
   int64_t worst_at = 0;
+  at::Tensor largest_squares;  // of errors that count, as many as there may be strays
   const auto slice_of = [&](const Allowance& allowed, int64_t first, int64_t count) {
     return deviation(flat_slice(got, first, count), allowed, largest);
   };
@@ -205,7 +214,9 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
         const at::Tensor off = slice_of(allowed, first, count);
         norm_squared += finite(allowed.expected).square_().sum().item<double>();
         const at::Tensor left_out = allowed.counted.logical_not();
-        totals.error_squared += off.square().masked_fill_(left_out, 0.0).sum().item<double>();
+        const at::Tensor squares = off.square().masked_fill_(left_out, 0.0);
+        totals.error_squared += squares.sum().item<double>();
+        if (strays > 0) largest_squares = largest_of(largest_squares, squares, strays);
         totals.allowed_squared += allowed.squared;
         totals.allowed_fourth += allowed.fourth;
         result.max_abs_error = std::max(result.max_abs_error, off.max().item<double>());
@@ -220,6 +231,8 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
         }
       },
       at_a_time);
+
+  if (strays > 0) totals.error_squared -= largest_squares.sum().item<double>();
 
   const auto relative = [&](double squared) {
     return squared == 0 ? 0.0 : std::sqrt(squared / norm_squared);

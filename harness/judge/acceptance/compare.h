@@ -102,7 +102,8 @@ bool is_right(const Totals& totals, double whole_from, int64_t strays);
 /// not; NaN and infinity must stand exactly where they are expected. Where the expected value is as
 /// near to the type's largest one as the limit reaches, infinity is right, too.
 /// @param at_a_time    elements of a slice
-/// @param strays       elements that may be beyond their limit, by less than twice
+/// @param strays       elements that may be beyond their limit, by less than twice; the whole leaves
+///                     out as many of the largest errors
 /// @param whole_from   elements that must have a say in the error of the whole for it to be judged:
 ///                     the square of the sum of what each may add, over the sum of squares
 Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,

@@ -100,6 +100,23 @@ TEST(Spread, AllowsOneElementInAMillionTwiceAsMuch) {
   }
 }
 
+// An element that takes the other end of a clamp outweighs millions that move a little.
+TEST(Spread, LeavesOneElementInAMillionOutOfTheWhole) {
+  const int64_t elements = 2 * elements_of_a_stray;
+  const Tensor y = at::full({1, elements}, 8.0, at::kDouble);
+  Tensor one = at::full_like(y, 1e-6);
+  one.view(-1).narrow(0, 0, 64).fill_(0.1);  // so that single elements may be off by more
+  Spread spread = exact(y);
+  add_moves(spread, y, one, -one);
+  const auto wrong = [&](int64_t first, int64_t count, double off) {
+    Tensor got = y.to(at::kFloat);
+    got.view(-1).narrow(0, first, count).add_(off);
+    return spread.compare(got).worst.has_value();
+  };
+  EXPECT_FALSE(wrong(0, 13, 0.79)) << "11 of them count";
+  EXPECT_TRUE(wrong(0, 16, 0.79));
+}
+
 // What a bench takes for right without a second look.
 TEST(Spread, HasATolerancePerSample) {
   const Tensor y =
