@@ -216,8 +216,8 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("timer", help="show how good the timer is")
     p.add_argument(
         "source", type=Path, metavar="PATH",
-        help="a file of tools/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go beside "
-        f"it; or {source}: what befalls the reference or the candidate only",
+        help="a file of harness/lab/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go "
+        f"beside it; or {source}: what befalls the reference or the candidate only",
     )  # fmt: skip
     p.set_defaults(run=_timer)
     return parser
