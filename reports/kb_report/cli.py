@@ -12,7 +12,6 @@ from typing import Any, TextIO
 
 from kb_report import (
     __version__,
-    adopt,
     compare,
     compare_tables,
     dataset,
@@ -30,7 +29,6 @@ from kb_report import (
     pending,
     prompt,
     rollup,
-    shards,
     spreadsheet,
     tables,
     timer,
@@ -107,26 +105,6 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
     p.add_argument("run_name", metavar="RUN[/SAMPLE]")
     p.set_defaults(run=_pending)
-
-    p = commands.add_parser("shards", help="split what is still to be judged, for tools/fleet")
-    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
-    p.add_argument("--out", type=Path, required=True, metavar="DIR")
-    p.add_argument("--shards", type=int, metavar="N", help="default: shards of ten minutes")
-    p.add_argument(
-        "--taken", type=Path, metavar="FILE", help="lines of the .names of shards with a job"
-    )
-    p.add_argument(
-        "--seconds", type=Path, action="append", default=[], metavar="PATH",
-        help=f"{source} that says what judging took (may be repeated)",
-    )  # fmt: skip
-    p.add_argument("run_names", nargs="+", metavar="RUN[/SAMPLE]")
-    p.set_defaults(run=_shards)
-
-    p = commands.add_parser("adopt", help="take over results that nodes of tools/fleet wrote")
-    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
-    p.add_argument("--allow-mixed", action="store_true", help="also of different machines")
-    p.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
-    p.set_defaults(run=_adopt)
 
     p = commands.add_parser("verdicts", help="list the fresh verdicts of a run's kernels")
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
@@ -238,8 +216,8 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("timer", help="show how good the timer is")
     p.add_argument(
         "source", type=Path, metavar="PATH",
-        help="a file of tools/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go beside "
-        f"it; or {source}: what befalls the reference or the candidate only",
+        help="a file of harness/lab/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go "
+        f"beside it; or {source}: what befalls the reference or the candidate only",
     )  # fmt: skip
     p.set_defaults(run=_timer)
     return parser
@@ -309,33 +287,6 @@ def _pending(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     print(pending.summary(records), file=sys.stderr)
     return model.OK
-
-
-def _shards(args: argparse.Namespace) -> int:
-    """The number of shards on standard output; the sentence for people on standard error."""
-    taken = _lines(args.taken) if args.taken else set()
-    plan = shards.make(args.build_dir, args.run_names, args.shards, taken, args.seconds, args.out)
-    print(len(plan.shards), flush=True)
-    print(plan.sentence(), file=sys.stderr)
-    return model.OK
-
-
-def _lines(path: Path) -> set[str]:
-    try:
-        return set(path.read_text("utf-8").splitlines())
-    except (OSError, UnicodeDecodeError) as e:
-        why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
-        raise ReportError(
-            f"cannot read {path}: {why}; give lines of the .names of shards"
-        ) from None
-
-
-def _adopt(args: argparse.Namespace) -> int:
-    found = adopt.adopt(args.build_dir, args.folders, args.allow_mixed)
-    for reason in found.refused:
-        say(f"not taken: {reason}", sys.stderr)
-    print(f"{len(found.names)} result(s) taken over")
-    return model.BAD_INPUT if found.refused else model.OK
 
 
 def _merge(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from kb_report import merge, model, schema, write
+from kb_report import cli, load, merge, model, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
 from synthetic import DIAGNOSTICS, BuildDir, full_suite, read_json, tasks_of
@@ -926,3 +926,12 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, kb):
     for source in (pipe, tmp_path):
         err = kb("merge", source, "--out", tmp_path / "out", status=2).err
         assert "is no regular file" in err
+
+
+def test_a_file_that_python_cannot_read_is_not_called_one_to_write(build, monkeypatch, refused):
+    def unreadable(build_dir):
+        raise PermissionError(13, "Permission denied", str(build_dir))
+
+    monkeypatch.setattr(load, "load_build_dir", unreadable)
+    monkeypatch.setattr(cli, "_forget_output", lambda: None)  # pytest has it
+    assert "cannot read or write " in refused("rollup", "--build-dir", build.root)

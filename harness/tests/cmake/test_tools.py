@@ -376,12 +376,10 @@ def test_fleet_remembers_what_is_not_judged(
     """A submission that lost its jobs is forgotten once others have taken its kernels over."""
     for run in ("a/s0", "a/s1", "b", "judged"):
         (tree.root / "candidates" / run).mkdir(parents=True)
-    (tmp_path / "reports").mkdir()
-    say(
-        tmp_path / "reports",
-        "kb-report",
-        "case $1-$4 in shards-*) echo 1 ;; pending-judged) ;; pending-*) echo x ;; esac",
-    )
+    for folder in ("reports", "tools/slurm"):
+        (tmp_path / folder).mkdir(parents=True)
+    say(tmp_path / "reports", "kb-report", "[ $4 = judged ] || echo x")  # pending
+    say(tmp_path / "tools/slurm", "kb-fleet", "echo 1")  # shards
     (tmp_path / "candidates").symlink_to(tree.root / "candidates")
     before = tmp_path / "build/fleet/1"
     before.mkdir(parents=True)
@@ -389,7 +387,7 @@ def test_fleet_remembers_what_is_not_judged(
     script = f"""
     root={tmp_path} build={tmp_path}/build preset=p share= shards= ship=folder scratch= exclude=
     runs=({submitted}) seconds=() slurm=()
-    source {tree.root}/tools/lib/fleet.sh
+    source {tree.root}/tools/slurm/fleet.sh
     fail() {{ echo "$*" >&2; exit 2; }}
     say() {{ :; }}
     sbatch() {{ echo 2; }}

@@ -1,4 +1,4 @@
-"""tools/compare-plain-pytorch: which times meet, and what the table says."""
+"""lab/compare-plain-pytorch: which times meet, and what the table says."""
 
 import gzip
 import json
@@ -7,9 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
-from conftest import SOURCE_DIR
-
-TOOL = SOURCE_DIR / "tools/compare-plain-pytorch"
+TOOL = pathlib.Path(__file__).parents[2] / "lab/compare-plain-pytorch"
 
 
 def candidate(task: str, eager: float, graph: float | None, **timing: Any) -> dict[str, Any]:
@@ -36,7 +34,7 @@ def compared(tmp_path: pathlib.Path, plain: list[Any], ours: list[Any], *options
 
 
 def plain(task: str, eager: float, **more: Any) -> dict[str, Any]:
-    """A line of tools/measure-plain-pytorch."""
+    """A line of harness/lab/measure-plain-pytorch."""
     return {"task": task, "contract": "kernelbench", "eager_ms": eager} | more
 
 

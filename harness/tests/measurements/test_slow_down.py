@@ -1,11 +1,11 @@
-"""tools/slow-down on two kernels, one of which has its launch() in a header."""
+"""harness/lab/slow-down on two kernels, one of which has its launch() in a header."""
 
 import json
 import shutil
 import subprocess
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 LAUNCH = """#include "task.h"
 
 void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t on) {
@@ -14,9 +14,9 @@ void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t on) {
 
 
 def test_kernels_whose_launch_is_elsewhere_are_left_out(tmp_path):
-    (tmp_path / "tools").mkdir()
-    shutil.copy(REPOSITORY / "tools/slow-down", tmp_path / "tools")
-    (tmp_path / "harness").symlink_to(REPOSITORY / "harness")
+    (tmp_path / "harness/lab").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "harness/lab/slow-down", tmp_path / "harness/lab")
+    (tmp_path / "harness/tests").symlink_to(REPOSITORY / "harness/tests")
     tasks = {"019_relu": LAUNCH, "020_model": '#include "task.h"\n#include "../model.cuh"\n'}
     candidates = []
     for name, text in tasks.items():
@@ -30,7 +30,7 @@ def test_kernels_whose_launch_is_elsewhere_are_left_out(tmp_path):
     reports.mkdir(parents=True)
     (reports / "results.json").write_text(json.dumps({"candidates": candidates}))
 
-    tool = [tmp_path / "tools/slow-down", "fake", "2", "5"]
+    tool = [tmp_path / "harness/lab/slow-down", "fake", "2", "5"]
     done = subprocess.run(tool, check=True, capture_output=True, text=True)
 
     assert "left out" in done.stderr and "level1/020_model" in done.stderr

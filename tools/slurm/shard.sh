@@ -1,6 +1,6 @@
 # One element of the array job of tools/fleet, on its node: bash shard.sh <place>. It judges in a folder of its own on
 # the node's disk, with the programs that were submitted and results in the place, where a later attempt and the
-# collector find them whatever becomes of this node. tools/lib/fleet.sh says what the place holds.
+# collector find them whatever becomes of this node. tools/slurm/fleet.sh says what the place holds.
 # shellcheck shell=bash disable=SC2154
 set -uo pipefail
 place=$1
@@ -100,7 +100,7 @@ said=$("$build/bin/kb_env" --manifest "$build/manifest.json" 2>&1) || elsewhere 
 cp "$build/env.json" "$attempt/env.json" || give_up "cannot write in $place: make room there"
 # What an earlier attempt of this shard has judged, if it belongs to this build.
 mapfile -t earlier < <(find "$place/attempts" -mindepth 1 -maxdepth 1 -name "$shard.*" ! -path "$attempt")
-[ ${#earlier[@]} -eq 0 ] || "$tree/reports/kb-report" adopt --build-dir "$build" --allow-mixed "${earlier[@]}"
+[ ${#earlier[@]} -eq 0 ] || "$tree/tools/slurm/kb-fleet" adopt --build-dir "$build" --allow-mixed "${earlier[@]}"
 find_pending
 jobs=$(kb_jobs)
 # A job may have less of the node; judging one kernel takes up to 1500 MB.

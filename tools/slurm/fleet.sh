@@ -35,7 +35,7 @@ kb_is_live() { grep -qF -- "$1|" <<<"$kb_live"; } # <place>
 kb_adopt() {
   local place folders=() taken
   for place in "${kb_places[@]}"; do folders+=("$place"/attempts/*/); done
-  taken=$("$root/reports/kb-report" adopt --build-dir "$build" "${mixed[@]}" "${folders[@]}" 2>"$build/fleet.log")
+  taken=$("$root/tools/slurm/kb-fleet" adopt --build-dir "$build" "${mixed[@]}" "${folders[@]}" 2>"$build/fleet.log")
   # 1: some were refused; what was taken is right all the same.
   [ $? -le 1 ] || fail "$(tail -n 1 "$build/fleet.log")"
   [ ! -s "$build/fleet.log" ] || cat "$build/fleet.log" >&2
@@ -84,7 +84,8 @@ kb_write_tests() {
 kb_write_bundle() {
   {
     cut -c67- "$place"/shards/*.sha256 | sort -u
-    (cd "$root" && find reports/kb-report reports/python reports/kb_report reports/schema reports/templates tools/lib harness/cmake \
+    (cd "$root" && find reports/kb-report reports/python reports/kb_report reports/schema reports/templates tools/lib \
+      tools/slurm/kb-fleet tools/slurm/kb_fleet harness/cmake \
       -name __pycache__ -prune -o -type f -print)
   } >"$place/bundle.files"
   tar -C "$root" --dereference -cf "$place/bundle.tar" -T "$place/bundle.files" ||
@@ -92,7 +93,7 @@ kb_write_bundle() {
 }
 
 kb_write_place() {
-  if ! { cp "$root/tools/lib/fleet-shard.sh" "$place/shard.sh" &&
+  if ! { cp "$root/tools/slurm/shard.sh" "$place/shard.sh" &&
     printf '%s\n' "${runs[@]}" >"$place/runs" &&
     printf '%s=%q\n' root "$root" preset "$preset" ship "$ship" scratch "$scratch" exclude "$exclude" \
       >"$place/settings" &&
@@ -115,7 +116,7 @@ kb_fleet_submit() {
   kb_adopt
   kb_make_place
   kb_taken_names >"$place/taken"
-  count=$("$root/reports/kb-report" shards --build-dir "$build" --out "$place/shards" --taken "$place/taken" \
+  count=$("$root/tools/slurm/kb-fleet" shards --build-dir "$build" --out "$place/shards" --taken "$place/taken" \
     ${shards:+--shards "$shards"} "${seconds[@]}" "${runs[@]}" 2>"$build/fleet.log") || {
     kb_forget_place "$place"
     fail "$(tail -n 1 "$build/fleet.log")"

@@ -1,5 +1,6 @@
-"""tools/measure-waiting with a build and a ctest that only pretend."""
+"""harness/lab/measure-waiting with a build and a ctest that only pretend."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from synthetic import read_json
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 CTEST = """#!/usr/bin/env bash
 [ "$4" = '^seed\\.level1\\.019_relu\\.' ] || exit 3
 echo '<testsuite><testcase name="seed.level1.019_relu.bench" time="2.00049"/></testsuite>' >"$6"
@@ -20,8 +19,8 @@ exit "${CTEST_STATUS:-0}"
 @pytest.fixture
 def project(tmp_path):
     """A built preset `fake` with one task, and programs that stand in for CMake's."""
-    (tmp_path / "tools").mkdir()
-    shutil.copy(REPOSITORY / "tools/measure-waiting", tmp_path / "tools")
+    (tmp_path / "harness/lab").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "harness/lab/measure-waiting", tmp_path / "harness/lab")
     for file in ("build/fake/manifest.json", "level1/019_relu/candidate.cu"):
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).touch()
@@ -34,7 +33,7 @@ def project(tmp_path):
 
 def measure(project, *arguments, **environment):
     return subprocess.run(
-        [project / "tools/measure-waiting", *arguments],
+        [project / "harness/lab/measure-waiting", *arguments],
         cwd=project,
         env=os.environ | {"PATH": f"{project / 'bin'}:{os.environ['PATH']}"} | environment,
         capture_output=True,
@@ -47,7 +46,7 @@ def test_a_line_for_each_task(project):
     os.utime(project / "level1/019_relu/candidate.cu", (0, 0))
     assert measure(project, "fake", "out.jsonl", "level1/019_relu").returncode == 0
     assert (project / "level1/019_relu/candidate.cu").stat().st_mtime > 0
-    line = read_json(project / "out.jsonl")
+    line = json.loads((project / "out.jsonl").read_text())
     assert line["task"] == "level1/019_relu" and line["status"] == 0
     assert line["tests"] == {"seed.level1.019_relu.bench": 2.0}
     assert line["build_s"] >= 0 and line["ctest_s"] >= 0
@@ -56,7 +55,7 @@ def test_a_line_for_each_task(project):
 def test_a_kernel_that_does_not_pass_is_told(project):
     done = measure(project, "fake", "out.jsonl", "level1/019_relu", CTEST_STATUS="8")
     assert done.returncode == 1
-    assert read_json(project / "out.jsonl")["status"] == 8
+    assert json.loads((project / "out.jsonl").read_text())["status"] == 8
 
 
 def test_a_build_that_fails_says_why(project):

@@ -1,4 +1,4 @@
-"""tools/compare-with-upstream without upstream and without PyTorch: what it says, and sizes.
+"""harness/lab/compare-with-upstream without upstream and without PyTorch: what it says, and sizes.
 
 Whether references agree with upstream is for its users to see: it needs a checkout of KernelBench.
 """
@@ -13,9 +13,9 @@ import sys
 import types
 
 import pytest
-from conftest import SOURCE_DIR
 
-TOOL = SOURCE_DIR / "tools/compare-with-upstream"
+SOURCE_DIR = pathlib.Path(os.environ["KB_SOURCE_DIR"])
+TOOL = SOURCE_DIR / "harness/lab/compare-with-upstream"
 SIZES = {"batch_size": 2, "dims": [3, 4], "affine": True}
 TASK = {
     "name": "level1/019_relu",
@@ -30,7 +30,7 @@ TASK = {
 @pytest.fixture(name="upstream", scope="module")
 def fixture_upstream() -> types.ModuleType:
     """What the program shares with others."""
-    path = SOURCE_DIR / "tools/lib/upstream.py"
+    path = SOURCE_DIR / "harness/lab/upstream.py"
     spec = importlib.util.spec_from_file_location("upstream", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""tools/measure-timing with benches that only pretend."""
+"""harness/lab/measure-timing with benches that only pretend."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 BENCH = """#!/usr/bin/env bash
 while [ $# -gt 1 ]; do
   case $1 in --report) report=$2 ;; --candidate) candidate=$2 ;; esac
@@ -23,8 +23,8 @@ echo "{\\"candidate\\": \\"$candidate\\", \\"identical\\": true, \\"lanes\\": {}
 @pytest.fixture
 def project(tmp_path):
     """A built preset `fake` with two tasks, and two GPUs."""
-    (tmp_path / "tools").mkdir()
-    shutil.copy(REPOSITORY / "tools/measure-timing", tmp_path / "tools")
+    (tmp_path / "harness/lab").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "harness/lab/measure-timing", tmp_path / "harness/lab")
     (tmp_path / "reports").symlink_to(REPOSITORY / "reports")
     build = tmp_path / "build/fake"
     for folder in ("bin", "modules/seed"):
@@ -44,7 +44,7 @@ def lines(project):
 
 
 def measure(project, processes):
-    tool = [project / "tools/measure-timing", "fake", "out.jsonl", str(processes)]
+    tool = [project / "harness/lab/measure-timing", "fake", "out.jsonl", str(processes)]
     subprocess.run(tool, check=True, capture_output=True)
 
 
@@ -59,7 +59,7 @@ def test_every_pair_is_timed_and_what_is_there_counts(project):
 def test_a_run_may_be_called_like_a_level(project):
     (project / "build/fake/modules/nextlevel").mkdir()
     (project / "build/fake/modules/nextlevel/level1.019_relu.so").touch()
-    tool = [project / "tools/measure-timing", "fake", "out.jsonl", "1", "nextlevel"]
+    tool = [project / "harness/lab/measure-timing", "fake", "out.jsonl", "1", "nextlevel"]
     subprocess.run(tool, check=True, capture_output=True)
     found = [json.loads(line)["candidate"] for line in lines(project)]
     assert found == ["nextlevel.level1.019_relu"]
@@ -67,7 +67,7 @@ def test_a_run_may_be_called_like_a_level(project):
 
 def test_ctrl_c_leaves_nothing_behind(project):
     tool = subprocess.Popen(
-        [project / "tools/measure-timing", "fake", "out.jsonl", "100000"],
+        [project / "harness/lab/measure-timing", "fake", "out.jsonl", "100000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("kb_report.shards", reason="the scheduler of tools/fleet is not here")
-
 import simulate_fleet
 from recorded_costs import Cost, Records, read, suite
 
@@ -28,7 +26,7 @@ def three_tasks(monkeypatch):
 def test_the_page_says_what_the_program_says(records):
     page = simulate_fleet.PAGE.read_text(encoding="utf-8")
     assert simulate_fleet.filled(page, records) == page, (
-        "run python3 reports/tests/simulate_fleet.py --write, and read whether the text still fits"
+        "run python3 tools/slurm/tests/simulate_fleet.py --write, and read whether the text still fits"
     )
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kb_fleet.shards import harness_sha256
 from kb_report import load, merge, pending, write
 from kb_report.model import BAD_RESULT, JUDGED, SOURCE_CHANGED, STALE, Suite
-from kb_report.shards import harness_sha256
 
 
 @dataclass

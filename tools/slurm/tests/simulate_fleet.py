@@ -1,7 +1,7 @@
 """A fleet of GPUs that judges many kernels, and the tables of reports/hardware/h100/scale.md.
 
 Run as a program it prints the tables of that page, with --write it puts them there. It needs the scheduler of
-tools/fleet (kb_report/shards.py), whose shards it simulates: each GPU takes the next shard of the list, as an array
+tools/fleet (kb_fleet/shards.py), whose shards it simulates: each GPU takes the next shard of the list, as an array
 job does, and is idle once none is left.
 """
 
@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "reports"))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kb_report import columns, shards
+from kb_fleet import shards
+from kb_report import columns
 from kb_report.stats import percentile_90
 from recorded_costs import ROOT, Records, read, suite
 

@@ -1,4 +1,4 @@
-"""tools/compare-operators without upstream and without PyTorch: what counts, and how it is said.
+"""compare-operators without upstream and without PyTorch: what counts, and how it is said.
 
 Whether references call what upstream calls is for its users to see: it needs a checkout of
 KernelBench.
@@ -7,13 +7,15 @@ KernelBench.
 import importlib.machinery
 import importlib.util
 import json
+import os
+import pathlib
 import types
 from typing import Any
 
 import pytest
-from conftest import SOURCE_DIR
 
-TOOL = SOURCE_DIR / "tools/compare-operators"
+SOURCE_DIR = pathlib.Path(os.environ["KB_SOURCE_DIR"])
+TOOL = SOURCE_DIR / "harness/lab/compare-operators"
 X = {"shape": [2, 3], "dtype": "float32"}
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kb_report import cost, shards
+from kb_fleet import shards
+from kb_report import cost
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 HARDWARE = ROOT / "reports/hardware"
 FACTS = ROOT / "reports/kb_report/data/tasks.json"
 
