@@ -202,7 +202,9 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
                 title = escape_markdown(" ".join([run["run"], overview.row_name(row)]).rstrip())
                 lines.append(f"- **{title}, level {level['level']}**: {'; '.join(texts)}")
             if "over_samples" in level and (lacking := level["headline"]["not_provided"]):
-                lines.append(f"  - not provided by any sample: {len(lacking)} of {level['n']} tasks")
+                lines.append(
+                    f"  - not provided by any sample: {len(lacking)} of {level['n']} tasks"
+                )
             if "over_samples" in level:
                 shown = "  ".join(
                     f"k={k}: {tables.number(v)}"
