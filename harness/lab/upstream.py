@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 THREADS = 2
+BUILD_IT = "build it with: cmake --build --preset cpu --target kb_reference_tool"
 CLASSES = ("num_classes", "output_classes")  # outputs that width_div leaves alone
 PARAMETERS = {"image_size": "img_size"}  # of Model, where it calls a constant by another name
 
@@ -54,7 +55,7 @@ def call(program: pathlib.Path, *words: object) -> str:
             env=os.environ | {"OMP_NUM_THREADS": str(THREADS)},
         )
     except OSError as error:
-        sys.exit(f"cannot run {program} ({error.strerror}); build it, or name it with --reference")
+        sys.exit(f"cannot run {program} ({error.strerror}); {BUILD_IT}, or name it with --reference")
     if done.returncode != 0:
         sys.exit(f"{program} ended with status {done.returncode}")
     return done.stdout

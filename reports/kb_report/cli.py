@@ -279,12 +279,14 @@ def _verdicts(args: argparse.Namespace) -> int:
 
 
 def _pending(args: argparse.Namespace) -> int:
-    """Names on standard output, for tools/judge; the sentence for people on standard error."""
+    """Names on standard output, for tools/judge; failures and a sentence on standard error."""
     records = _records(args)
     for record in records:
         if pending.is_pending(record):
             print(record["name"])
     sys.stdout.flush()
+    if failed := pending.failures(records):
+        say(failed, sys.stderr)
     print(pending.summary(records), file=sys.stderr)
     return model.OK
 

@@ -188,19 +188,18 @@ kb_judge_pending() {
   kb_status ''
 }
 
-# kb_print_table <log>: the run's table, and the sentence at the end of what `kb-report pending` has said.
+# kb_print_table <log>: the run's table, the failures and the sentence of `kb-report pending`, whose log it is, and where
+# all the rest stands.
 kb_print_table() {
-  "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$build/runs/${run%%/*}" \
-    2>"$build/judge.report.log" || {
+  local out=$build/runs/${run%%/*}
+  "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$out" 2>"$build/judge.report.log" || {
     # 1: some result of the folder is bad, 77: there is no page; the table is there in both cases.
     [[ $? == 1 || $? == 77 ]] || { cat "$build/judge.report.log" >&2; fail "the table cannot be written: see above"; }
   }
-  local sentence feedback=$build/runs/${run%%/*}/feedback
-  sentence=$(tail -n 1 "$1")
-  printf '\n%s: %s\n' "$run" "$sentence"
-  if [[ $sentence =~ ^([0-9]+)\ of\ ([0-9]+)\ pass ]] && [ "${BASH_REMATCH[1]}" -lt "${BASH_REMATCH[2]}" ]; then
-    printf 'what each kernel lacks: %s\n' "${feedback#"$root"/}" >&2
-  fi
+  printf '\n'
+  sed '$d' "$1"
+  printf '%s: %s\n' "$run" "$(tail -n 1 "$1")"
+  [ "$(wc -l <"$1")" -eq 1 ] || printf 'what each kernel lacks: %s/feedback\n' "${out#"$root"/}" >&2
 }
 
 kb_judge_run() {

@@ -1,5 +1,51 @@
 # The nights that are kept, HISTORY/<gpu>/<date>, and what goes wrong in one. Included by tools/nightly.cmake.
 
+# kb_check_names(<variables> <option...>): refuses names that are no options, as CTest takes any -D. Which of the
+# variables were given, it does not say: those that it sets by itself are asked of a script that gets none.
+function(kb_check_names given)
+  execute_process(COMMAND ${CMAKE_CTEST_COMMAND} -S ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/variables.cmake
+    OUTPUT_VARIABLE own ERROR_VARIABLE own)
+  string(STRIP "${own}" own)
+  list(REMOVE_ITEM given ${own} ${ARGN})
+  list(FILTER given EXCLUDE REGEX "^(KB|Python3|FETCHCONTENT)_[A-Za-z0-9_]+$")
+  if(given)
+    list(JOIN given ", -D" given)
+    list(JOIN ARGN ", " known)
+    message(FATAL_ERROR "There is no option -D${given}: the options are ${known}, and what goes to CMake, which begins \
+with KB_, Python3_ or FETCHCONTENT_.")
+  endif()
+endfunction()
+
+# What the night of these options would do.
+function(kb_tell_plan)
+  foreach(preset IN LISTS PRESETS)
+    set(build ${BUILD_ROOT}/${preset})
+    set(tests "is not configured yet, so its tests are not known")
+    if(EXISTS ${build}/CTestTestfile.cmake)
+      execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${build} -N -L ${LABELS} -LE "^examples$"
+        OUTPUT_VARIABLE text ERROR_QUIET)
+      string(REGEX MATCH "Total Tests: ([0-9]+)" text "${text}")
+      set(tests "has ${CMAKE_MATCH_1} tests with these labels, those that they need included")
+    endif()
+    message("${preset}: ${build} ${tests}")
+  endforeach()
+  message("labels: ${LABELS}, ${JOBS} side by side")
+  if(UPDATE)
+    message("update: git pull --ff-only first")
+  endif()
+  file(GLOB nights ${HISTORY}/*/*/results.json)
+  list(LENGTH nights count)
+  message("history: ${HISTORY}, which has ${count} night(s)")
+  set(server nothing)
+  foreach(url IN ITEMS "$ENV{KB_CDASH_URL}" "${CTEST_SUBMIT_URL}")
+    if(url)
+      set(server ${url})
+    endif()
+  endforeach()
+  message("sent to CDash: ${server}")
+  message("this was a dry run: nothing was built or judged")
+endfunction()
+
 # Refuses what cannot be meant before anything is built.
 function(kb_check_options)
   if(NOT PRESETS)

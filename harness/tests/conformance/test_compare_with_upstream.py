@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import types
@@ -77,6 +78,8 @@ def test_a_missing_program_is_named(tmp_path: pathlib.Path) -> None:
     missing = tmp_path / "kb_reference"
     text = said(missing, tmp_path, TASK["name"])
     assert text.startswith(f"cannot run {missing} (No such file") and "--reference" in text
+    target = re.search(r"--target (\w+)", text)[1]
+    assert f"add_executable({target} " in (SOURCE_DIR / "harness/lab/CMakeLists.txt").read_text()
 
 
 @pytest.mark.parametrize("task", ["level1/020_gelu", "019_relu", "relu"])

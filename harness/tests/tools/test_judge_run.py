@@ -20,7 +20,10 @@ def test_a_run_is_judged_once(checkout: Checkout) -> None:
     feedback = f"build/{PRESET}/runs/examples/feedback"
     assert done.stderr.splitlines()[-1] == f"what each kernel lacks: {feedback}"
     assert any((checkout.root / feedback).iterdir())
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass"
+    *_, failure, sentence = done.stdout.splitlines()
+    assert failure.split()[:2] == ["incorrect", f"level1/{WRONG}"]
+    assert json.loads(checkout.result(WRONG).read_text())["evidence"][:60] in failure
+    assert sentence == "examples: 1 of 2 submitted kernels is right"
     assert "tests failed" not in done.stdout + done.stderr
     assert (checkout.build / "runs/examples/results.json").exists()
 
@@ -62,7 +65,9 @@ def test_kernels_that_do_not_compile_are_counted(checkout: Checkout) -> None:
     result["hashes"] |= {"module": None}
     file.write_text(json.dumps(result))
     done = checkout.judge(PRESET, "examples")
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 does not compile"
+    assert done.stdout.splitlines()[-1] == (
+        "examples: 1 of 2 submitted kernels is right, 1 of 2 does not compile"
+    )
 
 
 # What ctest says of six kernels: one is wrong, the others are timed.
