@@ -154,6 +154,54 @@ def test_parameters_with_upstreams_values_are_sizes():
     assert "::relu(kb_x0, s.alpha, 3)" in made.source
 
 
+def without(text, *functions):
+    """The source as generators answer: without upstream's functions and what they need."""
+    for function in functions:
+        text = text[: text.index(f"def {function}")]
+    return text
+
+
+def test_arguments_that_a_source_leaves_to_upstream():
+    sizes = "def get_inputs():\n    return []"
+    names = ("in_features", "out_features", "multiplier", "slope")
+    source = module(
+        "return self.extension.relu(x, self.gemm.weight, self.factors[0], self.factors[1])",
+        init="self.gemm = nn.Linear(in_features, out_features)\nself.factors = multiplier, slope",
+        init_arguments=", " + ", ".join(names),
+        sizes=sizes,
+    )
+    made = translated(without(source, "get_inputs"), "level2/012_gemm_multiply_leaky_relu")
+    assert "::relu(kb_x0, kb_w_gemm_weight, s.multiplier, s.negative_slope)" in made.source
+    # A tuple of upstream's constants.
+    make = "self.ln, self.count = nn.LayerNorm(normalized_shape), normalized_shape[0]"
+    source = without(weighted(make, "ln.weight", "ln.bias"), "get_inputs")
+    source = source[: source.index("batch_size,")].replace("1e-5)", "self.count)")
+    assert (
+        "::norm(kb_x0, kb_w_ln_weight, kb_w_ln_bias, s.features)" in translated(source, NORM).source
+    )
+
+
+def test_inputs_that_a_source_leaves_to_upstream():
+    source = module("return self.extension.relu(x, s)").replace(
+        "forward(self, x)", "forward(self, x, s)"
+    )
+    made = translated(without(source, "get_inputs"), "level1/005_matrix_scalar_multiplication")
+    assert "::relu(kb_x0, s.s)" in made.source
+    # Upstream's own sizes decide which branch has to return.
+    forward = "if x.size(1) == 393216:\n    return self.extension.relu(x)\nreturn torch.relu(x)"
+    assert translated(without(module(forward), "get_inputs")).notes != []
+    found = reason(without(module(forward.replace("==", "!=")), "get_inputs"))
+    assert found == "uses torch operators: torch.relu"
+
+
+def test_a_model_with_other_parameters_than_upstreams():
+    source = without(module(RELU, init_arguments=", a, b=2"), "get_inputs")
+    assert reason(source) == "Python that is not understood: no value for the parameter a"
+    source = without(module(RELU), "get_inputs")
+    told = "Python that is not understood: more arguments than parameters"
+    assert reason(source, "level1/047_sum_reduction_over_a_dimension") == told
+
+
 def test_inputs_that_are_numbers():
     sizes = """M, N = 16, 384
 
