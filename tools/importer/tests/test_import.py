@@ -95,6 +95,14 @@ def weighted(make, weight, bias):
     return WEIGHTED.format(make=make, weight=f"self.{weight}", bias=f"self.{bias}")
 
 
+def test_several_extensions_become_one_file():
+    second = CUDA.replace("relu", "clip")
+    init = f"self.second = load_inline(name='f', cpp_sources='', cuda_sources='''{second}''')"
+    made = translated(module("return self.second.clip(self.extension.relu(x))", init=init))
+    assert "const at::Tensor kb_t1 = ::clip(kb_t0);" in made.source
+    assert made.source.count("__global__") == 2
+
+
 def test_what_is_known_decides_branches():
     forward = """if not x.is_cuda:
     return torch.relu(x)
@@ -122,6 +130,19 @@ return torch.relu(x)"""
     # At its own sizes it takes the other branch: there is no kernel to judge.
     forward = forward.replace("== 0", "== 3")
     assert reason(module(forward)) == "uses torch operators: torch.relu"
+
+
+def test_a_loop_over_a_size_is_a_branch_for_each_step():
+    sizes = SIZES.replace("dim = 384", "dim = 2")
+    forward = "for i in range(self.dim):\n    x = self.extension.relu(x)\nreturn x"
+    made = translated(module(forward, init="self.dim = dim", sizes=sizes))
+    body = made.source.split("void task::launch")[1]
+    assert "if ((s.dim > 0)) {" in body and "if ((s.dim > 1)) {" in body
+    assert "kb_t1 = ::relu(kb_t0)" in body
+    assert any("a loop whose end depends on sizes" in note for note in made.notes)
+    assert reason(module(forward, init="self.dim = dim")) == (
+        "Python that is not understood: a loop whose end depends on sizes"
+    )
 
 
 def test_sizes_by_name_and_constants():
@@ -261,6 +282,30 @@ def test_weights_by_their_order():
     assert told in reason(weighted(more, "weight", "bias"), NORM)
 
 
+def test_weights_by_names_with_underscores():
+    make = """self.ln_bias = nn.Parameter(torch.randn(normalized_shape))
+        self.ln_weight = nn.Parameter(torch.ones(normalized_shape))"""
+    made = translated(weighted(make, "ln_weight", "ln_bias"), NORM)
+    assert "::norm(kb_x0, kb_w_ln_weight, kb_w_ln_bias, 1e-05)" in made.source
+
+
+def test_first_values_of_weights_are_no_concern():
+    make = """self.ln = nn.LayerNorm(normalized_shape)
+        fan_in, _ = nn.init._calculate_fan_in_and_fan_out(self.ln.weight)
+        bound = 1 / fan_in if fan_in > 0 else 0
+        if fan_in != 0:
+            nn.init.uniform_(self.ln.bias, -bound, bound)"""
+    made = translated(weighted(make, "ln.weight", "ln.bias"), NORM)
+    assert "if (" not in made.source.split("void task::launch")[1]
+
+
+def test_a_number_as_a_buffer():
+    make = """self.ln = nn.LayerNorm(normalized_shape)
+        self.register_buffer("number", torch.tensor(2.5))"""
+    made = translated(weighted(make, "ln.weight", "number"), NORM)
+    assert "at::full(std::vector<int64_t>{}, 2.5)" in made.source
+
+
 def test_buffers_with_known_values_are_made_anew():
     make = """self.ln = nn.LayerNorm(normalized_shape)
         self.register_buffer("mean", torch.zeros(3))"""
@@ -337,6 +382,8 @@ def test_strides_one_by_one_and_all_of_them():
 
 
 def test_operators_in_the_extension():
+    member = "dim3 b; int n = (x.numel() + b.x - 1) / b.x; return y;"
+    assert translated(module(RELU, cuda=CUDA.replace("return y;", member))).notes == []
     source = module(RELU, cuda=CUDA.replace("return y;", "return y / 2;"))
     assert reason(source) == "uses torch operators: / of tensors in its C++"
     fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
@@ -347,10 +394,13 @@ def test_operators_in_the_extension():
 @pytest.mark.parametrize(
     ("source", "task", "wanted"),
     [
-        (module(RELU, init="self.second = load_inline(name='f', cpp_sources='', cuda_sources='')"),
-         "019_relu", "has several extensions: 2"),
+        (module(RELU, init="self.second = load_inline(name='f', cpp_sources='', cuda_sources="
+         "'__global__ void relu_kernel(float* x) {}')"),
+         "019_relu", "has several extensions with the same names: relu_kernel"),
         (module(RELU), "001_square_matrix_multiplication",
          "is written for another task: it has 1 inputs, the task 2"),
+        (without(module(RELU), "get_inputs"), "066_matmul_dropout_softmax",
+         "draws at random in forward: the task has it as an input: mask"),
         (module(RELU), "040_layer_norm",
          "is written for another task: input 0 has 2 dimensions, that of the task 4"),
         ("import triton\n" + module(RELU), "019_relu", "uses Triton"),
@@ -360,10 +410,11 @@ def test_operators_in_the_extension():
         ("x = '__global__'", "019_relu",
          "Python that is not understood: there is no class ModelNew"),
     ],
-    ids=range(8),
+    ids=range(9),
 )  # fmt: skip
 def test_sources_that_are_refused_as_a_whole(source, task, wanted):
-    assert reason(source, f"level1/{task}") == wanted
+    level = 2 if task.startswith("066") else 1
+    assert reason(source, f"level{level}/{task}") == wanted
 
 
 def test_a_launch_that_names_grid_and_block():
