@@ -511,9 +511,14 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
         "7 read, 2 translated\n"
         "not translated:\n"
         "  2  cannot be read\n"
+        f"       it is a link or no file: {kernel(1, 40, 0).name}\n"
+        f"       it is not UTF-8: {kernel(1, 40, 1).name}\n"
         "  1  does not parse as Python\n"
+        f"       line 1: {kernel(1, 19, 1).name}\n"
         "  1  is larger than 1 MB\n"
+        f"       10000000 bytes: {kernel(1, 40, 2).name}\n"
         "  1  belongs to no task of this suite\n"
+        f"       level 9, number 19: {kernel(9, 19, 0).name}\n"
         "candidates/m: 2 kernels; import.json names every source\n"
     )
     run = suite / "candidates/m"
@@ -526,6 +531,61 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
     rows = {r["source"]: r for r in record(suite)}
     assert rows[kernel(1, 19, 1).name]["detail"] == "line 1"
     assert rows[kernel(1, 40, 1).name]["detail"] == "it is not UTF-8"
+
+
+def test_names_and_marks_of_other_scripts(suite, tmp_path, imported):
+    source = tmp_path / "mine_level1_20260101"
+    source.mkdir()
+    (source / "problem_19_kernel.py").write_text("\ufeff" + GOOD)
+    (source / "level_1_problem_20_kernel.py").write_text(GOOD)
+    (source / "helpers.py").write_text("")
+    assert imported("kernelbench", source).out == (
+        "3 read, 2 translated\n"
+        "not translated:\n"
+        "  1  has a name that says no task\n"
+        "       call it level_<L>_problem_<N>_sample_<S>_kernel.py: helpers.py\n"
+        "candidates/m: 2 kernels; import.json names every source\n"
+    )
+    assert (suite / "candidates/m/level1/019_relu.cu").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("helpers.py", "its files are called level_<L>_problem_<N>_sample_<S>_kernel.py"),
+        ("inner/level_1_problem_19_sample_0_kernel.py", "give one of its folders, such as inner"),
+    ],
+)
+def test_a_folder_that_is_no_run(suite, tmp_path, imported, name, message):
+    file = tmp_path / "runs" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(GOOD)
+    assert message in imported("kernelbench", tmp_path / "runs", status=2).err
+
+
+def test_a_level_that_no_name_says(suite, tmp_path, imported):
+    source = tmp_path / "mine"
+    source.mkdir()
+    (source / "problem_19_kernel.py").write_text(GOOD)
+    assert "1  has a name that says no task" in imported("kernelbench", source).out
+
+
+def test_kernels_that_call_a_vendor_library(suite, tmp_path, imported):
+    rows = [
+        ROW | {"custom_code": GOOD.replace("#include <cuda_runtime.h>", "#include <cublas_v2.h>")}
+    ]
+    assert (
+        "1 of them call a vendor library, which run.json declares" in imported("cuda-l1", rows).out
+    )
+    assert json.loads((suite / "candidates/m/run.json").read_text())["library"] == "cublas"
+    assert record(suite)[0]["notes"] == ["calls cublas"]
+
+
+def test_many_details_of_one_reason():
+    entries = [importing.Entry(f"{i}.py", reason="r", detail=f"d{i // 2}") for i in range(26)]
+    lines = importing.summary("kernelbench", entries).splitlines()
+    assert lines[2:5] == ["  26  r", "        d0: 0.py and 1 more", "        d1: 2.py and 1 more"]
+    assert lines[12:] == ["        d9: 18.py and 1 more", "        6 others with 3 other details"]
 
 
 def test_one_sample_needs_no_folder(suite, tmp_path, imported):
