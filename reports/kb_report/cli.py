@@ -17,6 +17,7 @@ from kb_report import (
     dataset,
     feedback,
     gate,
+    hardware,
     leaderboard,
     load,
     matrix,
@@ -160,7 +161,8 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--style", choices=prompt.STYLES, default="zero-shot", help="%(default)s")
     p.add_argument(
         "--gpu", metavar="PRESET|FILE",
-        help="facts about the GPU: a preset that was judged on it, or a file facts.json",
+        help="facts about the GPU: a preset that was judged on it, a file facts.json, or a name such as "
+        "l40s of reports/hardware",
     )  # fmt: skip
     p.add_argument(
         "--results", metavar="PATH[#RUN[/SAMPLE]]",
@@ -185,6 +187,11 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument("--out", type=Path, metavar="FILE", help="write there instead of printing")
     p.set_defaults(run=_prompt)
+
+    p = commands.add_parser("facts", help="write what a build directory measured of its GPU")
+    p.add_argument("folder", type=Path, metavar="DIR", help="build directory, such as build/l40s")
+    p.add_argument("--out", type=Path, metavar="FILE", required=True, help="the facts.json")
+    p.set_defaults(run=_facts)
 
     p = commands.add_parser("dataset", help="write tasks, kernels and verdicts, one per line")
     p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
@@ -360,6 +367,11 @@ def _prompt(args: argparse.Namespace) -> int:
     return model.BAD_INPUT if left_out else model.OK
 
 
+def _facts(args: argparse.Namespace) -> int:
+    write.write_atomic(args.out, write.as_json(hardware.measured(args.folder)))
+    return model.OK
+
+
 def _dataset(args: argparse.Namespace) -> int:
     save = dataset.writer(args.out)
     suites, problems = merge.read_suites(args.inputs)
@@ -465,28 +477,28 @@ def write_kernelbench(suite: Suite, out: Path) -> int:
             if not records:
                 continue
             used = {upstream.hardware_of(c) for c in records if c["machine"]}
-            for hardware in used or {"unknown"}:
-                parts = [run, f"level{level}", *([_file_name(hardware)] if len(used) > 1 else [])]
+            for gpu in used or {"unknown"}:
+                parts = [run, f"level{level}", *([_file_name(gpu)] if len(used) > 1 else [])]
                 there = out / "runs" / "_".join(parts)
-                files[there / "eval_results.json"] = upstream.eval_results(hardware, records)
-                analysis = upstream.analysis(run, level, hardware, tasks, records)
+                files[there / "eval_results.json"] = upstream.eval_results(gpu, records)
+                analysis = upstream.analysis(run, level, gpu, tasks, records)
                 files[there / "analysis.json"] = analysis
     timed: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for c in suite.candidates:
         if metrics.outcome(c).judged:
             for lane in (c["result"].get("timing") or {}).get("lanes") or {}:
                 timed.setdefault((upstream.hardware_of(c), lane), []).append(c)
-    for (hardware, lane), records in sorted(timed.items()):
+    for (gpu, lane), records in sorted(timed.items()):
         if timing := upstream.baseline_timing(records, lane):
-            name = _file_name(hardware)
+            name = _file_name(gpu)
             files[out / "timing" / name / f"baseline_time_{lane}.json"] = timing
     for path, value in files.items():
         write.write_atomic(path, write.as_json(value), durable=False)
     return len(files)
 
 
-def _file_name(hardware: str) -> str:
-    return re.sub(r"[^\w+-]", "_", hardware)
+def _file_name(gpu: str) -> str:
+    return re.sub(r"[^\w+-]", "_", gpu)
 
 
 def write_feedback(suite: Suite, out: Path) -> None:
