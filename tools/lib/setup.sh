@@ -105,6 +105,7 @@ kb_setup() {
   kb_install_packages
   kb_say "machine"
   kb_choose_preset
+  kb_check_toolkit
   kb_check_resources
   kb_say "LibTorch"
   kb_install_torch

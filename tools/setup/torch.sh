@@ -8,25 +8,29 @@ kb_have_torch() {
   ! kb_on_gpu || .venv/bin/python -c 'import torch' 2>/dev/null
 }
 
-# kb_torch_version: prints the version that fits the driver, or KB_TORCH.
-kb_torch_version() {
-  local driver=580 from cuda version
-  if [ -n "${KB_TORCH:-}" ]; then
-    echo "$KB_TORCH"
-    return 0
-  fi
-  if kb_on_gpu; then
-    driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
-    driver=${driver%%.*}
-    [[ $driver =~ ^[0-9]+$ ]] || driver=580  # a machine that only builds
-  fi
+# kb_torch_for_driver: prints the CUDA that the driver runs and the version of PyTorch for it, by torch-versions.txt.
+kb_torch_for_driver() {
+  local driver="" from cuda version
+  ! kb_on_gpu || driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+  driver=${driver%%.*}
+  [[ $driver =~ ^[0-9]+$ ]] || driver=9999  # no GPU, or a machine that only builds
   while read -r from cuda version; do
     [[ $from =~ ^[0-9]+$ ]] && [ "$driver" -ge "$from" ] || continue
-    echo "$version"
-    [ "$cuda" = 13.0 ] || echo "  the driver $driver runs CUDA up to 12: PyTorch $version for CUDA $cuda" >&2
+    echo "$cuda $version"
     return 0
   done <tools/setup/torch-versions.txt
-  kb_die "the NVIDIA driver $driver is too old: no version of PyTorch in tools/setup/torch-versions.txt runs on it; have root update it, or set KB_PRESET=cpu"
+  kb_die "the NVIDIA driver $driver is too old for every PyTorch in tools/setup/torch-versions.txt: have root update it, or set KB_PRESET=cpu"
+}
+
+# kb_check_toolkit: a driver of CUDA 12 runs nothing that nvcc 13 has compiled.
+kb_check_toolkit() {
+  local row cuda nvcc
+  kb_on_gpu || return 0
+  row=$(kb_torch_for_driver)
+  cuda=${row% *}
+  nvcc=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+  [ -z "$nvcc" ] || [ "${nvcc%%.*}" -le "${cuda%%.*}" ] ||
+    kb_die "nvcc is of CUDA $nvcc, but the driver runs CUDA ${cuda%%.*} at most: put the nvcc of a toolkit ${cuda%%.*}.4 or newer first on PATH, or have root update the driver"
 }
 
 kb_install_torch() {
@@ -40,7 +44,11 @@ kb_install_torch() {
   elif kb_have_torch; then
     echo "  LibTorch is in .venv"
   else
-    version=$(kb_torch_version)
+    version=${KB_TORCH:-}
+    if [ -z "$version" ]; then
+      version=$(kb_torch_for_driver)
+      version=${version#* }
+    fi
     echo "  installing PyTorch $version into .venv (0.6 GB to download, 1.3 GB on disk; for a GPU 3 and 8 GB)"
     if kb_on_gpu; then
       kb_pip_torch "torch==$version"
