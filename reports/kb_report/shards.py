@@ -22,7 +22,6 @@ SHARD_SECONDS = 600
 MOST_SHARDS = 1000
 
 
-
 def harness_sha256(build_dir: Path) -> str:
     """The harness that results of this build folder name, whatever env.json says: a hash over what
     the manifest lists.
