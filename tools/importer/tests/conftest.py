@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "reports"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from kb_import.__main__ import main  # noqa: E402
+from kb_import.__main__ import main
 
 
 @pytest.fixture
