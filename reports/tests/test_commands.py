@@ -858,6 +858,11 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
     assert done.returncode == 0 and done.stdout.strip() == "0.2.0", done.stderr
 
 
+def test_the_citation_names_this_version():
+    citation = schema.SCHEMA_DIR.parents[1] / "CITATION.cff"
+    assert "\nversion: 0.2.0\n" in citation.read_text()
+
+
 @pytest.mark.parametrize("chosen", ["", sys.executable])
 def test_no_code_of_the_current_folder_runs(tmp_path, chosen):
     for module in ("argparse", "fastjsonschema", "jinja2", "json", "kb_report"):

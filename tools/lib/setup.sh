@@ -30,7 +30,8 @@ kb_version() { printf '%s' "$1" | awk -F. '{print $1 * 1000 + $2}'; }
 # kb_check_preset: before anything is downloaded for a preset that is none.
 kb_check_preset() {
   local presets
-  presets=$(cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') && [ -n "$presets" ] ||
+  presets=$(cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') || presets=""
+  [ -n "$presets" ] ||
     kb_die "cmake --list-presets failed; its message above says what to do"
   [[ $'\n'$presets$'\n' == *$'\n'$KB_PRESET$'\n'* ]] ||
     kb_die "there is no preset '$KB_PRESET': set KB_PRESET to one of ${presets//$'\n'/, }"
