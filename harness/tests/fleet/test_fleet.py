@@ -8,10 +8,10 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from conftest import Cluster, Fleet, tools
+from checkout import PRESET, RIGHT, WRONG
+from conftest import Cluster, Fleet
 from processes import wait_until
 
-PRESET, RIGHT, WRONG = tools.PRESET, tools.RIGHT, tools.WRONG
 BOTH = {RIGHT: "pass", WRONG: "incorrect"}
 
 

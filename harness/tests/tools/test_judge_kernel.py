@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD_DIR, EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
+from checkout import BUILD_DIR, EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
 from processes import alive, descendants, runs, wait_until
 
 BLOCKS = (SOURCE_DIR / "level1/019_relu/candidate.cu").read_text()  # includes <kb/map.cuh>

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import PRESET, RIGHT, WRONG, Checkout
+from checkout import PRESET, RIGHT, WRONG, Checkout
 from processes import alive, descendants, wait_until
 
 

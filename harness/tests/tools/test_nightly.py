@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from conftest import BUILD_DIR, SOURCE_DIR
+from checkout import BUILD_DIR, SOURCE_DIR
 
 RELU = "seed.level1.019_relu"
 SOFTMAX = "seed.level1.023_softmax"
