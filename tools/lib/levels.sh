@@ -1,6 +1,6 @@
 # How tools/quickstart builds and judges: four kernels, then level after level, so that verdicts come early, and the
 # example run. Sourced by it, after setup.sh and judge-run.sh, whose ways to follow a program and to judge it takes.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 # Says how long all of it takes. Building all and judging on the CPU took an hour of one core, downloads 3 minutes; on an
 # H200 the 270 kernels took 45 minutes more.
