@@ -17,8 +17,8 @@ kb_working=
 kb_stop() {
   trap '' INT TERM HUP
   if [ -n "$kb_working" ]; then
-    kill -s "$1" -- "-$kb_working" 2>/dev/null
-    wait "$kb_working" 2>/dev/null
+    kill -s "$1" -- "-$kb_working" 2>/dev/null || true
+    wait "$kb_working" 2>/dev/null || true
   fi
   [ ! -t 2 ] || printf '\n' >&2
   printf '%s: stopped; the same command continues where it was\n' "${0##*/}" >&2

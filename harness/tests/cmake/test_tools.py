@@ -325,6 +325,14 @@ def test_examples_are_held_against_what_they_expect(tree: Tree, tmp_path: pathli
     ]
 
 
+def test_a_stopped_quickstart_says_that_the_next_call_continues(tree: Tree) -> None:
+    """And ends what it has started, though it ends at errors of its own."""
+    script = "set -m; sleep 600 & kb_working=$!; set +m; kb_stop INT 2"
+    done = tree.run(["bash", "-c", LEVELS + script, "tools/quickstart"])
+    assert done.returncode == 130
+    assert done.stderr == "quickstart: stopped; the same command continues where it was\n"
+
+
 def test_a_build_tells_the_time_left(tree: Tree) -> None:
     script = """
     kb_step=all kb_step_told=0 kb_step_started=$((SECONDS - 100))
