@@ -55,7 +55,9 @@ def call(program: pathlib.Path, *words: object) -> str:
             env=os.environ | {"OMP_NUM_THREADS": str(THREADS)},
         )
     except OSError as error:
-        sys.exit(f"cannot run {program} ({error.strerror}); {BUILD_IT}, or name it with --reference")
+        sys.exit(
+            f"cannot run {program} ({error.strerror}); {BUILD_IT}, or name it with --reference"
+        )
     if done.returncode != 0:
         sys.exit(f"{program} ended with status {done.returncode}")
     return done.stdout

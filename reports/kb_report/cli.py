@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--out", type=Path, metavar="DIR", help="write compare.json, .md and .html there"
     )
+    _add_tasks(p)
     p.add_argument("--allow-mixed", action="store_true", help="compare what differs, saying so")
     p.set_defaults(run=_compare)
 
@@ -148,6 +149,10 @@ def _parser() -> argparse.ArgumentParser:
         "--partial", action="store_true", help="ignore candidates that were not judged or timed now"
     )
     p.add_argument("--allow-mixed", action="store_true", help="gate across what differs")
+    p.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help=f"write all of it there; printed are at most {gate.SHOWN} lines of each kind",
+    )  # fmt: skip
     p.set_defaults(run=_gate)
 
     p = commands.add_parser("feedback", help="print what helps to improve one candidate")
@@ -202,6 +207,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_runs(p, source)
     p.add_argument("--out", type=Path, required=True, metavar="FILE.html")
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    _add_tasks(p)
     p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
     p.set_defaults(run=_leaderboard)
 
@@ -211,6 +217,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=_web_page, required=True, metavar="FILE.html", help="FILE.csv goes beside it"
     )
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    _add_tasks(p)
     p.add_argument("--allow-mixed", action="store_true", help="show what differs, saying so")
     p.set_defaults(run=_matrix)
 
@@ -240,6 +247,14 @@ def _add_baseline(p: argparse.ArgumentParser) -> None:
 def _add_runs(p: argparse.ArgumentParser, source: str) -> None:
     help_ = f"{source}; without #RUN all runs of it"
     p.add_argument("inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]", help=help_)
+
+
+def _add_tasks(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--tasks", action="append", default=[], metavar="GLOB",
+        help="only these tasks of all runs, such as 'level1/*': N counts them alone (may be "
+        "repeated)",
+    )  # fmt: skip
 
 
 def _share(text: str) -> float:
@@ -307,7 +322,7 @@ def _merge(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    sides, problems = compare.sides_of(args.sides)
+    sides, problems = compare.sides_of(args.sides, args.tasks)
     doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
     say(compare_tables.text(doc))
     _tell(problems)
@@ -324,6 +339,8 @@ def _gate(args: argparse.Namespace) -> int:
     found = gate.gate(
         base, current, args.tolerance, args.alpha, args.lane, args.allow_mixed, args.partial
     )
+    if args.out:
+        write.write_atomic(args.out, model.clean(gate.text(found, None)) + "\n")
     say(gate.text(found))
     return model.BAD_INPUT if found["regressions"] else _status(base, current)
 
@@ -388,7 +405,7 @@ def _dataset(args: argparse.Namespace) -> int:
 
 
 def _leaderboard(args: argparse.Namespace) -> int:
-    sides, problems = leaderboard.sides_of(args.inputs)
+    sides, problems = leaderboard.sides_of(args.inputs, args.tasks)
     doc = leaderboard.document(sides, args.lane, args.allow_mixed, problems)
     page.write_leaderboard(args.out, doc)
     say(leaderboard.text(doc))
@@ -405,7 +422,7 @@ def _web_page(text: str) -> Path:
 
 
 def _matrix(args: argparse.Namespace) -> int:
-    sides, problems = leaderboard.sides_of(args.inputs)
+    sides, problems = leaderboard.sides_of(args.inputs, args.tasks)
     doc = matrix.document(sides, args.lane, args.allow_mixed, problems)
     write.write_atomic(args.out.with_suffix(".csv"), matrix_tables.csv(doc))
     has_page = page.write_matrix(args.out, doc)

@@ -88,6 +88,32 @@ def test_other_choices_are_not_mixed(two, tmp_path, capsys):
     assert "different tasks in level 1 (few: 2, all: 4; run.json chooses" in capsys.readouterr().err
 
 
+def test_a_run_of_fewer_tasks_is_left_out_and_named(two, tmp_path, capsys):
+    of(None, "also", "pass", "pass", build=two)
+    rolled(two)
+    page = tmp_path / "leaderboard.html"
+    for words in (["leaderboard", "--out", str(page)], ["compare", "--out", str(tmp_path)],
+                  ["matrix", "--out", str(tmp_path / "matrix.html")]):  # fmt: skip
+        capsys.readouterr()
+        assert main([*words, str(two.root)]) == 0
+        said = capsys.readouterr().out
+        assert "note: few is left out: by its run.json it enters 2 of 4 tasks of level 1" in said
+    compared = json.loads((tmp_path / "compare.json").read_text())
+    assert [side["label"] for side in compared["sides"]] == ["all", "also"]
+    for file in (page, tmp_path / "compare.html", tmp_path / "compare.md"):
+        assert "few is left out" in file.read_text()
+
+
+def test_tasks_that_all_runs_enter_are_compared(two, tmp_path, capsys):
+    rolled(two)
+    words = ["--tasks", f"level1/{TASKS[0]}", "--tasks", f"level1/{TASKS[2]}", str(two.root)]
+    assert main(["compare", *words, "--out", str(tmp_path)]) == 0
+    (level,) = json.loads((tmp_path / "compare.json").read_text())["levels"]
+    assert level["n"] == 2 and [s["label"] for s in level["sides"]] == ["all", "few"]
+    assert main(["leaderboard", *words, "--out", str(tmp_path / "l.html")]) == 0
+    assert "level 1, N 2" in capsys.readouterr().out
+
+
 def test_runs_of_the_same_choice_are_compared(two, tmp_path):
     of(None, "also", None, None, "pass", tasks=CHOSEN, build=two)
     out = tmp_path / "compared"

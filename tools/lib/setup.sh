@@ -129,29 +129,9 @@ kb_need_everything() {
   fi
 }
 
-# kb_build <target...>: all, or kb_suite for what judging needs without the project's own tests.
+# kb_build <target...>
 kb_build() {
   kb_say "build"
   cmake --build --preset "$KB_PRESET" --target "$@" -j "$KB_JOBS" ||
     kb_die "the build failed; the message above names the file. Run this again to continue where it stopped"
-}
-
-# Builds and judges four small kernels of levels 1 to 3, for a table within minutes; once.
-kb_first_look() {
-  local first='level1.019_relu|level1.040_layer_norm|level2.076_gemm_add_relu|level3.001_mlp'
-  local name names=() targets=() globs=()
-  [ ! -e "build/$KB_PRESET/reports/results.json" ] || return 0
-  # -DKB_TASKS of an earlier call may have left them out.
-  while IFS= read -r name; do names+=("$name"); done < <(ctest --preset "$KB_PRESET" -N -R "^seed\.($first)\.correct$" |
-    sed -n 's/.*: seed\.\(.*\)\.correct$/\1/p')
-  [ ${#names[@]} -gt 0 ] || return 0
-  for name in "${names[@]}"; do
-    targets+=("seed.$name" "$name.test" "$name.bench")
-    globs+=(--tasks "${name/.//}")
-  done
-  kb_build kb_programs "${targets[@]}"
-  kb_say "judge ${#names[@]} of the shipped kernels"
-  ctest --preset "$KB_PRESET" -R "^seed\.($first)\." -j "$KB_JOBS" || true
-  kb_say "their table; all others follow (Ctrl-C stops, and the next call continues)"
-  reports/kb-report rollup --build-dir "build/$KB_PRESET" "${globs[@]}" --out "build/$KB_PRESET/first" || true
 }

@@ -254,35 +254,94 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     shutil.rmtree(tree.root / "reports")
 
 
+# quickstart's own parts, with what builds and judges replaced by lines that say so.
+LEVELS = r"""
+source tools/lib/setup.sh; source tools/lib/judge-run.sh; source tools/lib/levels.sh
+root=$PWD preset=p KB_PRESET=cpu build=$PWD/build/p KB_JOBS=1 run=seed
+fail() { kb_die "$*"; }
+kb_build_step() { echo "build ${*:2}"; }
+kb_check_machine() { :; }
+kb_find_pending() { kb_pending=($NAMES); }
+kb_judge_pending() { echo "judge ${kb_pending[*]}"; }
+kb_choose_tests() { :; }
+kb_print_part() { echo "table $*"; }
+set -eu
+"""
+
+
+def levels(tree: Tree, script: str, **environment: str) -> list[str]:
+    """What quickstart does, but for headings."""
+    done = tree.run(["bash", "-c", LEVELS + script], **environment)
+    assert done.returncode == 0, done.stderr
+    return [x for x in done.stdout.splitlines() if x and "==" not in x]
+
+
 def test_the_first_look_builds_what_is_configured_of_it_once(
     tree: Tree, tmp_path: pathlib.Path
 ) -> None:
-    log = tmp_path / "log"
-    say(
-        tmp_path,
-        "ctest",
-        f"""case "$*" in
-*" -N "*) echo "  Test  #7: seed.level1.019_relu.correct" ;;
-*) echo "ctest $*" >>{log} ;;
-esac""",
-    )
-    say(tmp_path, "cmake", f'echo "cmake $*" >>{log}')
-    shutil.rmtree(tree.root / "build/p", ignore_errors=True)
-    script = "source tools/lib/setup.sh; KB_PRESET=p KB_JOBS=1; set -e; kb_first_look"
-    path = f"{tmp_path}:/usr/bin:/bin"
-    done = tree.run(["bash", "-c", script], PATH=path)
-    assert done.returncode == 0, done.stderr
-    build, judge = log.read_text().splitlines()
-    assert build.endswith(
-        "--target kb_programs seed.level1.019_relu level1.019_relu.test level1.019_relu.bench -j 1"
-    )
-    assert judge.startswith("ctest --preset p -R ^seed")
+    say(tmp_path, "ctest", 'echo "  Test  #7: seed.level1.019_relu.correct"')
+    build = tree.root / "build/p"
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir(parents=True)
+    given = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NAMES": "seed.level1.019_relu seed.level1.9_x"}
+    assert levels(tree, "kb_first_look", **given) == [
+        "build kb_programs seed.level1.019_relu level1.019_relu.test level1.019_relu.bench",
+        "judge seed.level1.019_relu",
+        "table level1/019_relu",
+    ]
+    (build / "reports").mkdir()
+    (build / "reports/results.json").write_text("{}")
+    assert levels(tree, "kb_first_look", **given) == []
 
-    log.unlink()
-    (tree.root / "build/p/reports").mkdir(parents=True)
-    (tree.root / "build/p/reports/results.json").write_text("{}")
-    assert tree.run(["bash", "-c", script], PATH=path).returncode == 0
-    assert not log.exists()
+
+def test_a_level_is_judged_before_the_next_one_is_built(tree: Tree, tmp_path: pathlib.Path) -> None:
+    listed = "".join(f"echo Test 1: seed.level{n}.01_a.correct;" for n in (1, 3))
+    say(tmp_path, "ctest", f'{{ {listed} }} | grep -E "${{5#^}}"')  # --test-dir D -N -R <expression>
+    given = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NAMES": "seed.level1.01_a seed.level3.01_a"}
+    said = levels(tree, "kb_judge_levels", **given)
+    assert [line.split()[0] for line in said] == ["build", "judge", "table"] * 2
+    assert said[1] == "judge seed.level1.01_a" and said[4] == "judge seed.level3.01_a"
+    assert said[5] == "table level1/* level3/*"
+
+
+def test_examples_are_held_against_what_they_expect(tree: Tree, tmp_path: pathlib.Path) -> None:
+    say(tmp_path, "ctest", "echo Total Tests: 6")
+    folder = tree.root / "candidates/examples/level1"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    expected = ("pass", "skipped on cpu, pass on cuda.", "timeout or incorrect", "compile_error")
+    verdicts = ("pass", "skipped", "incorrect", "pass")
+    told = ""
+    for name, line, verdict in zip("abcd", expected, verdicts, strict=True):
+        (folder / f"{name}.cu").write_text(f"// One.\n// Expected: {line}\n")
+        told += f"echo examples.level1.{name} {verdict};"
+    reports = f"reports/kb-report() {{ {told} }}; kb_judge_examples"
+    path = f"{tmp_path}:/usr/bin:/bin"
+    said = levels(tree, reports, PATH=path, NAMES="")
+    shutil.rmtree(tree.root / "candidates/examples")
+    assert said == [
+        "3 of 4 examples have the verdict they should",
+        "  examples.level1.d is pass and should be compile_error",
+    ]
+
+
+def test_a_stopped_quickstart_says_that_the_next_call_continues(tree: Tree) -> None:
+    """And ends what it has started, though it ends at errors of its own."""
+    script = "set -m; sleep 600 & kb_working=$!; set +m; kb_stop INT 2"
+    done = tree.run(["bash", "-c", LEVELS + script, "tools/quickstart"])
+    assert done.returncode == 130
+    assert done.stderr == "quickstart: stopped; the same command continues where it was\n"
+
+
+def test_a_build_tells_the_time_left(tree: Tree) -> None:
+    script = """
+    kb_step=all kb_step_told=0 kb_step_started=$((SECONDS - 100))
+    for i in 1 50 100; do kb_step_line "[$i/100] Building x"; kb_step_line "error: no"; done 2>&1
+    """
+    assert levels(tree, script) == [
+        "building all: 50 of 100 steps, 2 min left",
+        "building all: 100 of 100 steps, 0 s left",
+    ]
 
 
 def test_gpu_check_needs_a_built_preset(tree: Tree) -> None:

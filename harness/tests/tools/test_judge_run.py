@@ -139,7 +139,9 @@ def test_a_kernel_that_cannot_be_judged_is_named(checkout: Checkout) -> None:
     done = checkout.judge(PRESET, "examples")
     assert done.returncode == 1
     assert f"judge: examples.level1.{WRONG} could not be judged" in done.stderr
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 is not judged"
+    assert done.stdout.splitlines()[-1] == (
+        "examples: 1 of 2 submitted kernels is right, 1 of 2 is not judged"
+    )
 
 
 def test_a_build_that_fails_says_why_and_judges_nothing(checkout: Checkout) -> None:
