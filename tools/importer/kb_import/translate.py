@@ -60,6 +60,7 @@ _MADE = re.compile(r"\bauto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones
 _SIGN = re.compile(
     r"(?:\b(?P<left>\w++)|\))\s*+(?P<sign>[*/+-])(?=(?P<more>[=*/+>-])?\s*(?P<right>\w*)(?P<call>\s*[.(])?)"
 )
+_ELEMENT = re.compile(r"(?<![.>\w])(\w++)\s*+\[")
 _CONDITION = re.compile(r"\s*(?:if|else)(?!\S)")
 _DEFINED = re.compile(
     r"\b(\w++)\s*+\([^(){};]*\)\s*+\{|^[ \t]*#[ \t]*define[ \t]++(\w+)", re.MULTILINE
@@ -72,9 +73,10 @@ _RETURNS = re.compile(
 )
 
 # Those of them that kb/torch.h has as names, so that a fallback compiles; to call one is an error.
-_FALLBACKS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
-              "clamp", "matmul", "relu", "softmax", "flip", "sum", "mean", "max", "min", "*", "/", "+",
-              "-"}  # fmt: skip
+_FUNCTIONS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
+              "clamp", "matmul", "relu", "softmax"}  # fmt: skip
+_METHODS = {"flip", "sum", "mean", "max", "min"}
+_SIGNS = {"*", "/", "+", "-"}
 
 
 @dataclass(frozen=True)
@@ -306,16 +308,21 @@ def host_operators(text: str) -> list[tuple[str, bool]]:
         if read > MOST_READ:
             raise Untranslatable(LARGE, "with the functions that stand in functions of its C++")
         names = {*_TENSOR.findall(declared), *_TENSOR.findall(body), *_MADE.findall(body)}
-        matches = [(m.start(), m[1] or m[2], _called(m[0])) for m in _OPERATOR.finditer(body)]
+        matches = [(m.start(), m[1] in _FUNCTIONS or m[2] in _METHODS, _called(m[0]))
+                   for m in _OPERATOR.finditer(body)]  # fmt: skip
         for m in _SIGN.finditer(body) if names else ():
             is_member = body[max(0, m.start() - 1) : m.start()] in (".", ">")
-            of_left = m["left"] in names and not is_member and not m["more"]
+            of_left = m["left"] in names and not is_member and m["more"] in (None, "=")
             if of_left or (m["right"] in names and not m["more"] and not m["call"]):
-                matches.append((m.start("sign"), m["sign"], f"{m['sign']} of tensors"))
+                sign = m["sign"] + (m["more"] or "")
+                matches.append((m.start("sign"), sign in _SIGNS, f"{sign} of tensors"))
+        for m in _ELEMENT.finditer(body) if names else ():
+            if m[1] in names:
+                matches.append((m.start(), False, "a part of a tensor"))
         matches.sort()
         branches = _in_branches(body, [place for place, _, _ in matches])
-        for (_, name, what), branch in zip(matches, branches, strict=True):
-            found[what, branch and name in _FALLBACKS] = None
+        for (_, is_known, what), branch in zip(matches, branches, strict=True):
+            found[what, branch and is_known] = None
     return list(found)
 
 

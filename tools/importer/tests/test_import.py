@@ -389,6 +389,15 @@ def test_operators_in_the_extension():
     fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
     made = translated(module(RELU, cuda=CUDA.replace("return y;", fallback)))
     assert made.notes == ["only for some sizes: else its C++ calls torch::relu"]
+    # What kb/torch.h has no name for would not compile, in a branch or not.
+    for statement, what in (
+        ("if (n > 9) { return torch::mean(x, 1); }", "torch::mean"),
+        ("if (n > 9) { y = x.exp(); }", ".exp"),
+        ("y /= 2;", "/= of tensors"),
+        ("y = x[0];", "a part of a tensor"),
+    ):
+        source = module(RELU, cuda=CUDA.replace("return y;", f"int n = 9; {statement} return y;"))
+        assert reason(source) == f"uses torch operators: {what} in its C++"
 
 
 @pytest.mark.parametrize(
