@@ -157,7 +157,7 @@ kb_make_venv() {
 # CMake and Ninja that are missing or too old, as wheels.
 kb_install_tools() {
   local found wheels=()
-  found=$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}')
+  found=$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}') || true
   [ "$(kb_version "${found:-0}")" -ge 3025 ] || wheels+=("cmake>=3.25")
   command -v ninja >/dev/null || wheels+=(ninja)
   [ ${#wheels[@]} -gt 0 ] || return 0

@@ -40,9 +40,9 @@ def test_no_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
 
 
 def test_old_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
-    torch = fake_torch(tmp_path / "torch", "2.5.1+cu124")
+    torch = fake_torch(tmp_path / "torch", "2.6.0+cu124")
     done = tree.configure(f"-DKB_TORCH_DIR={torch}", build="other")
-    stopped(done, "too old", "2.6", "tools/quickstart")
+    stopped(done, "'2.6.0+cu124'", "too old", "2.7", "tools/quickstart")
 
 
 NEEDS_NVCC = pytest.mark.skipif(
