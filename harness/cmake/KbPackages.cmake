@@ -80,7 +80,7 @@ if(KB_BUILD)
 endif()
 
 if(KB_BACKEND STREQUAL cpu)
-  kb_need(boost_context libboost-context-dev Boost COMPONENTS context)
+  kb_need(boost_context libboost-context-dev Boost CONFIG COMPONENTS context)
   if(KB_BUILD)
     kb_source(boost_context SOURCE_SUBDIR own-build-unused)
     kb_source(boost_config SOURCE_SUBDIR own-build-unused)

@@ -11,7 +11,7 @@ kb_have_torch() {
 # kb_torch_for_driver: prints the CUDA that the driver runs and the version of PyTorch for it, by torch-versions.txt.
 kb_torch_for_driver() {
   local driver="" from cuda version
-  ! kb_on_gpu || driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+  ! kb_on_gpu || driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1) || true
   driver=${driver%%.*}
   [[ $driver =~ ^[0-9]+$ ]] || driver=9999  # no GPU, or a machine that only builds
   while read -r from cuda version; do
@@ -28,7 +28,7 @@ kb_check_toolkit() {
   kb_on_gpu || return 0
   row=$(kb_torch_for_driver)
   cuda=${row% *}
-  nvcc=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+  nvcc=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p') || true
   [ -z "$nvcc" ] || [ "${nvcc%%.*}" -le "${cuda%%.*}" ] ||
     kb_die "nvcc is of CUDA $nvcc, but the driver runs CUDA ${cuda%%.*} at most: put the nvcc of a toolkit ${cuda%%.*}.4 or newer first on PATH, or have root update the driver"
 }
