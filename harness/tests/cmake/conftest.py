@@ -77,7 +77,9 @@ def need_built(*files: str) -> None:
     """Ends a test that needs these files of the build tree, if only some targets were built."""
     missing = [file for file in files if not (BUILD_DIR / file).exists()]
     if missing:
-        pytest.fail(f"{', '.join(missing)} missing in {BUILD_DIR}: build the target all first", False)
+        pytest.fail(
+            f"{', '.join(missing)} missing in {BUILD_DIR}: build the target all first", False
+        )
 
 
 @pytest.fixture(scope="session", name="shared_tree")
