@@ -358,7 +358,9 @@ def test_the_first_look_builds_what_is_configured_of_it_once(
 
 def test_a_level_is_judged_before_the_next_one_is_built(tree: Tree, tmp_path: pathlib.Path) -> None:
     listed = "".join(f"echo Test 1: seed.level{n}.01_a.correct;" for n in (1, 3))
-    say(tmp_path, "ctest", f'{{ {listed} }} | grep -E "${{5#^}}"')  # --test-dir D -N -R <expression>
+    say(
+        tmp_path, "ctest", f'{{ {listed} }} | grep -E "${{5#^}}"'
+    )  # --test-dir D -N -R <expression>
     given = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NAMES": "seed.level1.01_a seed.level3.01_a"}
     said = levels(tree, "kb_judge_levels", **given)
     assert [line.split()[0] for line in said] == ["build", "judge", "table"] * 2
