@@ -10,15 +10,18 @@
 #   JOBS             tests side by side (default: 4; a GPU has one kernel at a time in any case)
 #   CTEST_SUBMIT_URL a CDash server's submit.php (default: the environment's KB_CDASH_URL; none: nothing is sent)
 #   RETRIES          how often sending is tried again, after 5 s each time (default: 2)
+#   DRY_RUN          ON: only say what the night would do, and build nothing
 #   KB_*, Python3_*, FETCHCONTENT_*   go to CMake, such as -DKB_TASKS="level1/*"
 # A kernel that does not pass is a row in the report. The exit status is 0 unless something of the night itself failed
 # or a kernel got worse; the last lines say what.
 cmake_minimum_required(VERSION 3.25)
+get_cmake_property(KB_VARIABLES VARIABLES)  # before this script makes any of its own
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH CTEST_SOURCE_DIRECTORY)
 set(CTEST_CMAKE_GENERATOR Ninja)
 include(${CMAKE_CURRENT_LIST_DIR}/lib/night.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/lib/nights.cmake)
 
+kb_check_names("${KB_VARIABLES}" PRESETS UPDATE HISTORY BUILD_ROOT LABELS JOBS CTEST_SUBMIT_URL RETRIES DRY_RUN)
 if(NOT LABELS)
   set(LABELS "^(build|correct|bench)$")
 endif()
@@ -34,6 +37,11 @@ endif()
 cmake_path(ABSOLUTE_PATH BUILD_ROOT NORMALIZE)
 kb_check_options()
 kb_choose_history()
+if(DRY_RUN)
+  kb_tell_plan()
+  set(CTEST_RUN_CURRENT_SCRIPT OFF)  # or CTest asks for a project to test
+  return()
+endif()
 
 foreach(preset IN LISTS PRESETS)
   kb_night(${preset})

@@ -21,28 +21,6 @@ function(kb_run_headers run out)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to what is wrong with the headers that a run.json declares, or to "".
-function(kb_check_headers out place facts)
-  set(${out} "" PARENT_SCOPE)
-  string(JSON kind ERROR_VARIABLE missing TYPE "${facts}" headers)
-  if(missing)
-    return()
-  elseif(NOT kind STREQUAL ARRAY)
-    set(${out} "${place}: headers must be a list of names, such as {\"headers\": [\"kb\"]}." PARENT_SCOPE)
-    return()
-  endif()
-  string(JSON count LENGTH "${facts}" headers)
-  while(count GREATER 0)
-    math(EXPR count "${count} - 1")
-    string(JSON name GET "${facts}" headers ${count})
-    if(NOT name IN_LIST KB_HEADERS)
-      list(JOIN KB_HEADERS ", " known)
-      set(${out} "${place} declares the headers '${name}', which are not known: remove the name, or choose from \
-${known}." PARENT_SCOPE)
-    endif()
-  endwhile()
-endfunction()
-
 # Lets a candidate include its run's headers: sets <out> to options of kb_cc, which refuses all others.
 function(kb_use_headers name headers out)
   set_target_properties(${name} PROPERTIES KB_HEADERS "${headers}")

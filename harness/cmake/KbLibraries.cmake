@@ -10,24 +10,6 @@ function(kb_run_library run out)
   set(${out} ${library} PARENT_SCOPE)
 endfunction()
 
-# Sets <out> to what is wrong with the library that a run.json declares, or to "".
-function(kb_check_library out place facts)
-  set(${out} "" PARENT_SCOPE)
-  string(JSON library ERROR_VARIABLE missing GET "${facts}" library)
-  if(missing)
-    return()
-  elseif(NOT library MATCHES "^(none|cublas|cudnn)$")
-    set(${out} "${place} declares the library '${library}'. It must be none, cublas or cudnn (which includes cuBLAS)."
-      PARENT_SCOPE)
-  elseif(library STREQUAL cudnn AND KB_BACKEND STREQUAL cuda)
-    kb_look_for_cudnn(found)
-    if(NOT found)
-      set(${out} "${place} declares the library cudnn, but cudnn.h and libcudnn.so are not found: install cuDNN, or \
-set KB_CUDNN_INCLUDE and KB_CUDNN_LIBRARY." PARENT_SCOPE)
-    endif()
-  endif()
-endfunction()
-
 # Headers and libraries for a candidate. Without a GPU there are none: cu2cpp refuses their calls by name.
 function(kb_use_library name library)
   set_target_properties(${name} PROPERTIES KB_LIBRARY ${library})
@@ -59,7 +41,7 @@ function(kb_find_cudnn)
   if(TARGET kb_cudnn)
     return()
   endif()
-  kb_look_for_cudnn(found)  # kb_check_library() refuses runs that need what is not there
+  kb_look_for_cudnn(found)  # find_runs.py refuses runs that need what is not there
   cmake_path(GET KB_CUDNN_LIBRARY PARENT_PATH folder)
   file(GLOB parts ${folder}/libcudnn_*.so.9)
   add_library(kb_cudnn SHARED IMPORTED GLOBAL)

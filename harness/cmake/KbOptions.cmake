@@ -41,7 +41,7 @@ kb_check_option(KB_CUDA_CHECK_ARCH sm_90a "^sm_[0-9]+[af]?$" "be an architecture
 kb_check_option(KB_PROFILE off "^(off|ncu)$" "be off or ncu")
 kb_check_option(KB_REQUIRE_ISOLATION "" "^(full)?$" "be empty or full")
 kb_check_option(KB_SIZES full "^(full|[1-9][0-9]*g)$" "be full, or the GPU's memory in GB such as 24g")
-kb_check_option(KB_RUNS "*" "^" "")  # kb_add_runs() knows which there are
+kb_check_option(KB_RUNS "*" "^" "")  # find_runs.py knows which there are
 kb_check_option(KB_TASKS "*" "^" "")  # as kb_add_levels() of tasks
 if(KB_BACKEND STREQUAL cuda AND NOT KB_SANITIZE STREQUAL none)
   message(FATAL_ERROR "KB_SANITIZE=${KB_SANITIZE} needs KB_BACKEND=cpu (preset cpu-asan or cpu-tsan).")

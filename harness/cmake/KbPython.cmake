@@ -1,5 +1,5 @@
 # The Python of reports and tests: of .venv if tools/quickstart has made one, else the first on PATH.
-set(KB_PYTHON_MINIMUM 3.11)
+set(KB_PYTHON_MINIMUM 3.10)
 if(NOT Python3_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python3)
   set(Python3_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python3)
 endif()

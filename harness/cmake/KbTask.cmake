@@ -88,7 +88,7 @@ function(kb_add_task level slug)
   endforeach()
 
   if(NOT KB_CONTRACT MATCHES "16$")
-    add_test(NAME kb.validity.${name} COMMAND kb_validity --task level${level}/${slug})
+    kb_add_program_test(kb.validity.${name} kb_validity --task level${level}/${slug})
     set_tests_properties(kb.validity.${name} PROPERTIES LABELS "selftest;validity" TIMEOUT 120
       FIXTURES_REQUIRED "kb.env;kb.report")
   endif()

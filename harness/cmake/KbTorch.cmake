@@ -2,7 +2,7 @@
 #
 # find_package(Torch) is avoided on purpose: it demands a CUDA toolkit even for a CPU build and
 # rewrites the global CUDA flags.
-set(KB_TORCH_MINIMUM 2.6)
+set(KB_TORCH_MINIMUM 2.7)  # wheels of PyPI before it have the C++ ABI of GCC 4
 set(KB_TORCH_DIR "" CACHE PATH "The torch/ directory of a PyTorch wheel (site-packages/torch)")
 
 function(kb_find_torch out)

@@ -12,12 +12,12 @@ from typing import Any, TextIO
 
 from kb_report import (
     __version__,
-    adopt,
     compare,
     compare_tables,
     dataset,
     feedback,
     gate,
+    hardware,
     leaderboard,
     load,
     matrix,
@@ -30,7 +30,6 @@ from kb_report import (
     pending,
     prompt,
     rollup,
-    shards,
     spreadsheet,
     tables,
     timer,
@@ -108,26 +107,6 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("run_name", metavar="RUN[/SAMPLE]")
     p.set_defaults(run=_pending)
 
-    p = commands.add_parser("shards", help="split what is still to be judged, for tools/fleet")
-    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
-    p.add_argument("--out", type=Path, required=True, metavar="DIR")
-    p.add_argument("--shards", type=int, metavar="N", help="default: shards of ten minutes")
-    p.add_argument(
-        "--taken", type=Path, metavar="FILE", help="lines of the .names of shards with a job"
-    )
-    p.add_argument(
-        "--seconds", type=Path, action="append", default=[], metavar="PATH",
-        help=f"{source} that says what judging took (may be repeated)",
-    )  # fmt: skip
-    p.add_argument("run_names", nargs="+", metavar="RUN[/SAMPLE]")
-    p.set_defaults(run=_shards)
-
-    p = commands.add_parser("adopt", help="take over results that nodes of tools/fleet wrote")
-    p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
-    p.add_argument("--allow-mixed", action="store_true", help="also of different machines")
-    p.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
-    p.set_defaults(run=_adopt)
-
     p = commands.add_parser("verdicts", help="list the fresh verdicts of a run's kernels")
     p.add_argument("--build-dir", type=Path, required=True, metavar="DIR")
     p.add_argument("run_name", metavar="RUN[/SAMPLE]")
@@ -143,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--out", type=Path, metavar="DIR", help="write compare.json, .md and .html there"
     )
+    _add_tasks(p)
     p.add_argument("--allow-mixed", action="store_true", help="compare what differs, saying so")
     p.set_defaults(run=_compare)
 
@@ -169,6 +149,10 @@ def _parser() -> argparse.ArgumentParser:
         "--partial", action="store_true", help="ignore candidates that were not judged or timed now"
     )
     p.add_argument("--allow-mixed", action="store_true", help="gate across what differs")
+    p.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help=f"write all of it there; printed are at most {gate.SHOWN} lines of each kind",
+    )  # fmt: skip
     p.set_defaults(run=_gate)
 
     p = commands.add_parser("feedback", help="print what helps to improve one candidate")
@@ -182,7 +166,8 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--style", choices=prompt.STYLES, default="zero-shot", help="%(default)s")
     p.add_argument(
         "--gpu", metavar="PRESET|FILE",
-        help="facts about the GPU: a preset that was judged on it, or a file facts.json",
+        help="facts about the GPU: a preset that was judged on it, a file facts.json, or a name such as "
+        "l40s of reports/hardware",
     )  # fmt: skip
     p.add_argument(
         "--results", metavar="PATH[#RUN[/SAMPLE]]",
@@ -208,6 +193,11 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, metavar="FILE", help="write there instead of printing")
     p.set_defaults(run=_prompt)
 
+    p = commands.add_parser("facts", help="write what a build directory measured of its GPU")
+    p.add_argument("folder", type=Path, metavar="DIR", help="build directory, such as build/l40s")
+    p.add_argument("--out", type=Path, metavar="FILE", required=True, help="the facts.json")
+    p.set_defaults(run=_facts)
+
     p = commands.add_parser("dataset", help="write tasks, kernels and verdicts, one per line")
     p.add_argument("inputs", nargs="+", type=Path, metavar="PATH", help=source)
     p.add_argument("--out", type=Path, required=True, metavar="FILE.jsonl|FILE.parquet")
@@ -217,6 +207,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_runs(p, source)
     p.add_argument("--out", type=Path, required=True, metavar="FILE.html")
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    _add_tasks(p)
     p.add_argument("--allow-mixed", action="store_true", help="rank what differs, saying so")
     p.set_defaults(run=_leaderboard)
 
@@ -226,6 +217,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=_web_page, required=True, metavar="FILE.html", help="FILE.csv goes beside it"
     )
     p.add_argument("--lane", default=PRIMARY_LANE, help="baseline to use (default: %(default)s)")
+    _add_tasks(p)
     p.add_argument("--allow-mixed", action="store_true", help="show what differs, saying so")
     p.set_defaults(run=_matrix)
 
@@ -238,8 +230,8 @@ def _parser() -> argparse.ArgumentParser:
     p = commands.add_parser("timer", help="show how good the timer is")
     p.add_argument(
         "source", type=Path, metavar="PATH",
-        help="a file of tools/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go beside "
-        f"it; or {source}: what befalls the reference or the candidate only",
+        help="a file of harness/lab/measure-timing, FILE.jsonl or .jsonl.gz: FILE.json and .md go "
+        f"beside it; or {source}: what befalls the reference or the candidate only",
     )  # fmt: skip
     p.set_defaults(run=_timer)
     return parser
@@ -255,6 +247,14 @@ def _add_baseline(p: argparse.ArgumentParser) -> None:
 def _add_runs(p: argparse.ArgumentParser, source: str) -> None:
     help_ = f"{source}; without #RUN all runs of it"
     p.add_argument("inputs", nargs="+", metavar="PATH[#RUN[/SAMPLE]]", help=help_)
+
+
+def _add_tasks(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--tasks", action="append", default=[], metavar="GLOB",
+        help="only these tasks of all runs, such as 'level1/*': N counts them alone (may be "
+        "repeated)",
+    )  # fmt: skip
 
 
 def _share(text: str) -> float:
@@ -301,41 +301,16 @@ def _verdicts(args: argparse.Namespace) -> int:
 
 
 def _pending(args: argparse.Namespace) -> int:
-    """Names on standard output, for tools/judge; the sentence for people on standard error."""
+    """Names on standard output, for tools/judge; failures and a sentence on standard error."""
     records = _records(args)
     for record in records:
         if pending.is_pending(record):
             print(record["name"])
     sys.stdout.flush()
+    if failed := pending.failures(records):
+        say(failed, sys.stderr)
     print(pending.summary(records), file=sys.stderr)
     return model.OK
-
-
-def _shards(args: argparse.Namespace) -> int:
-    """The number of shards on standard output; the sentence for people on standard error."""
-    taken = _lines(args.taken) if args.taken else set()
-    plan = shards.make(args.build_dir, args.run_names, args.shards, taken, args.seconds, args.out)
-    print(len(plan.shards), flush=True)
-    print(plan.sentence(), file=sys.stderr)
-    return model.OK
-
-
-def _lines(path: Path) -> set[str]:
-    try:
-        return set(path.read_text("utf-8").splitlines())
-    except (OSError, UnicodeDecodeError) as e:
-        why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
-        raise ReportError(
-            f"cannot read {path}: {why}; give lines of the .names of shards"
-        ) from None
-
-
-def _adopt(args: argparse.Namespace) -> int:
-    found = adopt.adopt(args.build_dir, args.folders, args.allow_mixed)
-    for reason in found.refused:
-        say(f"not taken: {reason}", sys.stderr)
-    print(f"{len(found.names)} result(s) taken over")
-    return model.BAD_INPUT if found.refused else model.OK
 
 
 def _merge(args: argparse.Namespace) -> int:
@@ -347,7 +322,7 @@ def _merge(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    sides, problems = compare.sides_of(args.sides)
+    sides, problems = compare.sides_of(args.sides, args.tasks)
     doc = compare.compare(sides, args.lane, args.allow_mixed, problems)
     say(compare_tables.text(doc))
     _tell(problems)
@@ -364,6 +339,8 @@ def _gate(args: argparse.Namespace) -> int:
     found = gate.gate(
         base, current, args.tolerance, args.alpha, args.lane, args.allow_mixed, args.partial
     )
+    if args.out:
+        write.write_atomic(args.out, model.clean(gate.text(found, None)) + "\n")
     say(gate.text(found))
     return model.BAD_INPUT if found["regressions"] else _status(base, current)
 
@@ -407,6 +384,11 @@ def _prompt(args: argparse.Namespace) -> int:
     return model.BAD_INPUT if left_out else model.OK
 
 
+def _facts(args: argparse.Namespace) -> int:
+    write.write_atomic(args.out, write.as_json(hardware.measured(args.folder)))
+    return model.OK
+
+
 def _dataset(args: argparse.Namespace) -> int:
     save = dataset.writer(args.out)
     suites, problems = merge.read_suites(args.inputs)
@@ -423,7 +405,7 @@ def _dataset(args: argparse.Namespace) -> int:
 
 
 def _leaderboard(args: argparse.Namespace) -> int:
-    sides, problems = leaderboard.sides_of(args.inputs)
+    sides, problems = leaderboard.sides_of(args.inputs, args.tasks)
     doc = leaderboard.document(sides, args.lane, args.allow_mixed, problems)
     page.write_leaderboard(args.out, doc)
     say(leaderboard.text(doc))
@@ -440,7 +422,7 @@ def _web_page(text: str) -> Path:
 
 
 def _matrix(args: argparse.Namespace) -> int:
-    sides, problems = leaderboard.sides_of(args.inputs)
+    sides, problems = leaderboard.sides_of(args.inputs, args.tasks)
     doc = matrix.document(sides, args.lane, args.allow_mixed, problems)
     write.write_atomic(args.out.with_suffix(".csv"), matrix_tables.csv(doc))
     has_page = page.write_matrix(args.out, doc)
@@ -512,28 +494,28 @@ def write_kernelbench(suite: Suite, out: Path) -> int:
             if not records:
                 continue
             used = {upstream.hardware_of(c) for c in records if c["machine"]}
-            for hardware in used or {"unknown"}:
-                parts = [run, f"level{level}", *([_file_name(hardware)] if len(used) > 1 else [])]
+            for gpu in used or {"unknown"}:
+                parts = [run, f"level{level}", *([_file_name(gpu)] if len(used) > 1 else [])]
                 there = out / "runs" / "_".join(parts)
-                files[there / "eval_results.json"] = upstream.eval_results(hardware, records)
-                analysis = upstream.analysis(run, level, hardware, tasks, records)
+                files[there / "eval_results.json"] = upstream.eval_results(gpu, records)
+                analysis = upstream.analysis(run, level, gpu, tasks, records)
                 files[there / "analysis.json"] = analysis
     timed: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for c in suite.candidates:
         if metrics.outcome(c).judged:
             for lane in (c["result"].get("timing") or {}).get("lanes") or {}:
                 timed.setdefault((upstream.hardware_of(c), lane), []).append(c)
-    for (hardware, lane), records in sorted(timed.items()):
+    for (gpu, lane), records in sorted(timed.items()):
         if timing := upstream.baseline_timing(records, lane):
-            name = _file_name(hardware)
+            name = _file_name(gpu)
             files[out / "timing" / name / f"baseline_time_{lane}.json"] = timing
     for path, value in files.items():
         write.write_atomic(path, write.as_json(value), durable=False)
     return len(files)
 
 
-def _file_name(hardware: str) -> str:
-    return re.sub(r"[^\w+-]", "_", hardware)
+def _file_name(gpu: str) -> str:
+    return re.sub(r"[^\w+-]", "_", gpu)
 
 
 def write_feedback(suite: Suite, out: Path) -> None:

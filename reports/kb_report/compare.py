@@ -9,14 +9,14 @@ from typing import Any
 from kb_report import merge, metrics, rollup, stats, write
 from kb_report.metrics import THRESHOLDS, Outcome
 from kb_report.model import PRIMARY_LANE, REFUSED, Problem, ReportError, first_names
-from kb_report.sides import Key, Side, named_sides, set_labels
+from kb_report.sides import Key, Side, named_sides, of_the_same_tasks, set_labels
 
 CERTAIN = 1e300  # a limit that is larger is none
 
 
-def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
+def sides_of(arguments: list[str], tasks: Sequence[str] = ()) -> tuple[list[Side], list[Problem]]:
     """The sides that named_sides() finds. Raises ReportError if fewer than two are left."""
-    sides, problems = named_sides(arguments)
+    sides, problems = named_sides(arguments, tasks=tasks)
     if len(sides) < 2:
         bad = "".join(f"; {p.path} {p.message}" for p in problems)
         raise ReportError(f"a comparison needs two runs or two reports{bad}")
@@ -63,8 +63,8 @@ def _different_tasks(sides: list[Side], found: list[str]) -> list[str]:
         if reason not in found and any(tasks != lists[0] for tasks in lists):
             shown = [f"{s.label}: {len(tasks)}" for s, tasks in zip(here, lists)]
             reasons.append(
-                f"{reason} ({first_names(shown)}; run.json chooses them, and rollup --tasks makes "
-                "reports of the same ones)"
+                f"{reason} ({first_names(shown)}; run.json chooses them, and --tasks takes "
+                "the same of all runs)"
             )
     return reasons
 
@@ -81,11 +81,15 @@ def compare(
 ) -> dict[str, Any]:
     """The comparison as a document; `_base` says which side each is held against.
 
-    problems: inputs that were left out, to be named in it.
+    problems: inputs that were left out, to be named in it. A run whose run.json chooses fewer tasks
+    than others enter is left out and named, too, if two are left.
 
     Raises ReportError with status REFUSED if the sides must not be mixed.
     """
     merge.require_lane([s.suite for s in sides], lane)
+    left_out: list[str] = []
+    if not allow_mixed:
+        sides, left_out = of_the_same_tasks(sides, 2)
     reasons = mixed(sides, lane)
     if reasons and not allow_mixed:
         raise ReportError(
@@ -100,6 +104,7 @@ def compare(
         "time": rollup.now(),
         "lane": lane,
         "mixed": reasons,
+        "left_out": left_out,
         "problems": [p.as_json() for p in problems],
         "across_machines": len({s.machine for s in sides}) > 1,
         "sides": [
@@ -172,6 +177,7 @@ def _standing(side: Side, key: Key, lane: str) -> dict[str, Any]:
     correct = [o for o in outs if o.correct]
     found: dict[str, Any] = {
         "samples": side.draws(key[0]),
+        "kernels": len(outs),
         "correct": len(correct),
         "wins": sum(o.wins(1) for o in correct),
         "verdict": next((o.verdict for o in reversed(outs) if o.verdict), None),

@@ -122,8 +122,13 @@ def _ratio_limits(row: Row) -> str:
 
 def _standing(s: Row) -> str:
     if s["samples"] > 1:
-        text = f"{s['correct']} of {s['samples']} correct"
-        return text + (f", {s['wins']} faster" if s["wins"] else "")
+        lacking = s["samples"] - s["kernels"]
+        parts = [
+            f"{s['correct']} of {s['kernels']} correct" if s["kernels"] else "",
+            f"{s['wins']} faster" if s["wins"] else "",
+            f"{lacking} not provided" if lacking else "",
+        ]
+        return ", ".join(filter(None, parts))
     if s["speedup"] is not None:
         return f"{s['speedup']:.3f}×"
     return (s["verdict"] or ("not judged" if s["provided"] else "not provided")).replace("_", " ")
@@ -145,6 +150,7 @@ def text(doc: dict[str, Any]) -> str:
     """What `kb-report compare` prints."""
     lines = [f"lane {doc['lane']}"]
     lines += [f"MIXED: {reason}" for reason in doc["mixed"]]
+    lines += [f"note: {sentence}" for sentence in doc["left_out"]]
     lines += [f"  {i}  {s['label']}  ({s['machine']})" for i, s in enumerate(doc["sides"], 1)]
     if len(doc["sides"]) > 2:
         lines += ["", "ranks", columns.text(of_ranks(doc), rows(doc["ranks"]))]
@@ -230,6 +236,7 @@ def markdown(doc: dict[str, Any]) -> str:
         f"**Bad input:** {esc(p['path'])} {esc(p['message'], 300)}\n" for p in doc["problems"]
     ]
     lines += [f"**Mixed:** {esc(r, 400)}\n" for r in doc["mixed"]]
+    lines += [f"{esc(sentence, 400)}\n" for sentence in doc["left_out"]]
     lines += [f"Lane {esc(doc['lane'])}.", ""]
     lines += [
         f"- {esc(s['label'])}: {esc(s['machine'])}, preset {esc(s['preset'])}, {esc(s['path'])}"

@@ -1,4 +1,4 @@
-"""Decides whether a report is significantly worse than an earlier one on the same machine."""
+"""Decides whether a report is significantly worse than an earlier one on the same machine, and names what is better."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from kb_report import merge, metrics, stats, tables
 from kb_report.model import JUDGED, PRIMARY_LANE, REFUSED, STATE_WORDS, ReportError, Suite
+
+SHOWN = 10
 
 
 def gate(
@@ -23,7 +25,8 @@ def gate(
 
     A candidate regresses if it passed and no longer does, if it had a time in the lane and has none
     now, or if its speed-up fell by more than `tolerance` (a share) with a Holm-adjusted one-sided
-    p-value below `alpha`. partial: what was not judged or timed now is no regression.
+    p-value below `alpha`; `faster` are those whose speed-up rose by more than that. partial: what was
+    not judged or timed now is no regression.
 
     Raises ReportError where nothing can be compared, with status REFUSED if machine, harness or
     tasks differ.
@@ -38,7 +41,8 @@ def gate(
     now = {c["name"]: c for c in current.candidates}
     lost: list[dict[str, Any]] = []
     slower: list[dict[str, Any]] = []
-    passed = timed = 0
+    faster: list[dict[str, Any]] = []
+    passed = 0
     for before in base.candidates:
         if not metrics.outcome(before).correct:
             continue
@@ -49,25 +53,31 @@ def gate(
         if after is None or not metrics.outcome(after).correct:
             lost.append({"name": before["name"], "now": _now(after)})
             continue
-        row = _slowdown(before, after, tolerance, lane)
+        row = _change(before, after, math.log1p(-tolerance), lane)
         if row is not None:
-            timed += 1
             slower.append(row)
+            faster.append(_change(before, after, math.log1p(tolerance), lane))
         elif not partial and metrics.outcome(before, lane).speedup is not None:
             lost.append({"name": before["name"], "now": f"without a time in lane {lane}"})
-    for row, p in zip(slower, stats.holm([r["p_value"] for r in slower])):
-        row["p_adjusted"] = p
-    significant = [r for r in slower if r["p_adjusted"] < alpha]
+    worse = _significant(slower, alpha)
     return {
         "mixed": reasons,
         "tolerance": tolerance,
         "alpha": alpha,
         "compared": passed,
-        "timed": timed,
+        "timed": len(slower),
         "lost": lost,
-        "slower": sorted(significant, key=lambda r: r["ratio"]),
-        "regressions": len(lost) + len(significant),
+        "slower": sorted(worse, key=lambda r: r["ratio"]),
+        "faster": sorted(_significant(faster, alpha), key=lambda r: -r["ratio"]),
+        "regressions": len(lost) + len(worse),
     }
+
+
+def _significant(rows: list[dict[str, Any]], alpha: float) -> list[dict[str, Any]]:
+    """Those below alpha after Holm's correction, which each row is told."""
+    for row, p in zip(rows, stats.holm([r["p_value"] for r in rows])):
+        row["p_adjusted"] = p
+    return [r for r in rows if r["p_adjusted"] < alpha]
 
 
 def _require_something(base: Suite, current: Suite, partial: bool) -> None:
@@ -91,25 +101,30 @@ def _now(record: dict[str, Any] | None) -> str:
     return record["result"]["verdict"]
 
 
-def _slowdown(
-    before: dict[str, Any], after: dict[str, Any], tolerance: float, lane: str
+def _change(
+    before: dict[str, Any], after: dict[str, Any], bound: float, lane: str
 ) -> dict[str, Any] | None:
-    """Test of `speed-up fell by more than the tolerance`; None if one side has no GPU time."""
+    """Test of `the logarithm of the speed-up changed beyond the bound`, down for a negative one.
+
+    None if one side has no GPU time.
+    """
     a, b = metrics.outcome(before, lane), metrics.outcome(after, lane)
     if a.speedup is None or b.speedup is None:
         return None
+    # The limits that face each other.
+    ends = (a.lo, b.hi) if bound < 0 else (a.hi, b.lo)
     error = math.hypot(
-        stats.log_error(a.speedup, a.lo, _confidence(before, lane)),
-        stats.log_error(b.speedup, b.hi, _confidence(after, lane)),
+        stats.log_error(a.speedup, ends[0], _confidence(before, lane)),
+        stats.log_error(b.speedup, ends[1], _confidence(after, lane)),
     )
-    drop = math.log(b.speedup / a.speedup)
-    p = NormalDist().cdf((drop - math.log1p(-tolerance)) / error) if math.isfinite(error) else 1.0
+    beyond = (math.log(b.speedup / a.speedup) - bound) / error
+    p = NormalDist().cdf(beyond if bound < 0 else -beyond)
     return {
         "name": before["name"],
         "before": a.speedup,
         "after": b.speedup,
         "ratio": b.speedup / a.speedup,
-        "p_value": p,
+        "p_value": p if math.isfinite(error) else 1.0,
     }
 
 
@@ -118,18 +133,27 @@ def _confidence(record: dict[str, Any], lane: str) -> float:
     return value if value and value < 1 else 0.99
 
 
-def text(found: dict[str, Any]) -> str:
-    """What `kb-report gate` prints."""
+def text(found: dict[str, Any], most: int | None = SHOWN) -> str:
+    """What `kb-report gate` prints: of each kind the first `most` candidates, or all."""
     lines = [f"MIXED: {reason}" for reason in found["mixed"]]
     lines.append(
         f"{found['compared']} candidates passed before, {found['timed']} of them have times in both"
     )
-    lines += [f"LOST    {r['name']}: passed, now {r['now']}" for r in found["lost"]]
-    lines += [
-        f"SLOWER  {r['name']}: {r['before']:.3f}x -> {r['after']:.3f}x "
-        f"(x{r['ratio']:.3f}, {tables.p_value(r['p_adjusted'])})"
-        for r in found["slower"]
-    ]
+    for kind in ("lost", "slower", "faster"):
+        lines += [_line(kind, r) for r in found[kind][:most]]
+        more = len(found[kind][most:]) if most is not None else 0
+        lines += [f"{kind.upper():7} and {more} more"] if more else []
     n = found["regressions"]
     lines.append(f"gate: {n} regression(s)" if n else "gate: no significant regression")
+    lines[-1] += f", {len(found['faster'])} faster" if found["faster"] else ""
     return "\n".join(lines)
+
+
+def _line(kind: str, row: dict[str, Any]) -> str:
+    start = f"{kind.upper():7} {row['name']}: "
+    if kind == "lost":
+        return f"{start}passed, now {row['now']}"
+    return (
+        f"{start}{row['before']:.3f}x -> {row['after']:.3f}x "
+        f"(x{row['ratio']:.3f}, {tables.p_value(row['p_adjusted'])})"
+    )

@@ -1,4 +1,4 @@
-"""Facts about a GPU for a prompt: what kb.env and kb.peaks measured, and what follows from it."""
+"""Facts about a GPU for a prompt: what kb.env and kb.peaks measured, or a data sheet says, and what follows."""
 
 from __future__ import annotations
 
@@ -10,28 +10,41 @@ from kb_report.load import BadFile
 from kb_report.model import ReportError, one_line
 from kb_report.tree import PROJECT
 
+RECORDS = PROJECT / "reports" / "hardware"
 # More shared memory than this has to be asked for, on every architecture.
 SHARED_WITHOUT_ASKING = 48 << 10
 
 
 def facts(choice: str) -> dict[str, Any]:
-    """What templates know as `gpu`, of a preset, a build directory or a facts.json.
+    """What templates know as `gpu`, of a preset, a build directory, a facts.json or the name of a record.
 
-    Raises ReportError with what to do where facts are missing or wrong.
+    What was measured here comes before what reports/hardware says of such a GPU. Raises ReportError with what to do where facts are missing or wrong.
     """
     path = Path(choice)
     if path.is_file():
         return described(_read(path, "facts.json has the form of reports/schema/facts.schema.json"))
     for folder in (path, PROJECT / "build" / choice):
         if (folder / "env.json").is_file():
-            return described(_of_build(folder))
+            return described(of_build(folder))
+    recorded = {p.parent.name: p for p in sorted(RECORDS.glob("*/facts.json"))}
+    if choice.lower() in recorded:
+        return facts(str(recorded[choice.lower()]))
     raise ReportError(
-        f"there are no facts about {choice}: name a file facts.json, or a preset that was judged "
-        "on its GPU (build/<preset>)"
+        f"there are no facts about {choice}: name a file facts.json, a preset that was judged on its "
+        f"GPU (build/<preset>), or one of {', '.join(recorded)}"
     )
 
 
-def _of_build(folder: Path) -> dict[str, Any]:
+def measured(folder: Path) -> dict[str, Any]:
+    """What a build directory measured, as a facts.json that says nothing else of its machine."""
+    found = of_build(folder)
+    kept = {key: schema.load("facts")["properties"][key]["properties"] for key in ("gpu", "peaks")}
+    return {"schema": 1} | {
+        key: {k: v for k, v in found[key].items() if k in names} for key, names in kept.items()
+    }
+
+
+def of_build(folder: Path) -> dict[str, Any]:
     """env.json and peaks/<UUID>.json of a build directory, in the form of facts.json."""
     run = f"run ctest --preset {folder.name} -R '^kb.(env|peaks)$' on the machine with the GPU"
     env = _json(folder / "env.json", run)
@@ -74,6 +87,7 @@ def described(value: dict[str, Any]) -> dict[str, Any]:
     moved = max(peaks[f"{how}_bytes_per_s"] for how in ("copy", "read", "write"))
     return {
         "name": one_line(gpu["name"]),
+        "source": one_line(value["source"]) if "source" in value else None,
         "capability": gpu["capability"],
         "arch": arch,
         "sm_count": gpu["sm_count"],

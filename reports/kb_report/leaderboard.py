@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +20,7 @@ from kb_report.model import (
     natural_key,
     one_line,
 )
-from kb_report.sides import Side, named_sides, set_labels
+from kb_report.sides import Side, named_sides, of_the_same_tasks, set_labels
 
 ALPHA = 0.05  # probability that any two runs of a table are told apart though they are alike
 
@@ -27,14 +28,14 @@ ALPHA = 0.05  # probability that any two runs of a table are told apart though t
 COSTS = {"cost_usd": "cost, $", "tokens": "tokens"}
 
 
-def sides_of(arguments: list[str]) -> tuple[list[Side], list[Problem]]:
+def sides_of(arguments: list[str], tasks: Sequence[str] = ()) -> tuple[list[Side], list[Problem]]:
     """Runs named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    Of samples the first one enters, as in KernelBench, of turns all, as in the report. What two
+    tasks: globs of those that count, all without. Of samples the first one enters, as in KernelBench, of turns all, as in the report. What two
     inputs hold alike enters once. The second list names inputs that cannot be used. Raises
     ReportError.
     """
-    found, problems = named_sides(arguments, _entry)
+    found, problems = named_sides(arguments, _entry, tasks)
     ranked: list[Side] = []
     for side in found:
         if not any(_same(side, other) for other in ranked):
@@ -66,9 +67,13 @@ def document(
 ) -> dict[str, Any]:
     """The leaderboard as a document: machine -> level -> ranked runs.
 
-    Raises ReportError with status REFUSED if the runs of a machine must not be mixed.
+    A run whose run.json chooses fewer tasks than others enter is left out and named. Raises
+    ReportError with status REFUSED if the runs of a machine must not be mixed.
     """
     merge.require_lane([s.suite for s in sides], lane)
+    left_out: list[str] = []
+    if not allow_mixed:
+        sides, left_out = of_the_same_tasks(sides, 1)
     by_machine: dict[str, list[Side]] = {}
     for side in sides:
         by_machine.setdefault(side.machine, []).append(side)
@@ -86,6 +91,7 @@ def document(
         "lane": lane,
         "alpha": ALPHA,
         "mixed": reasons,
+        "left_out": left_out,
         "problems": [p.as_json() for p in problems or []],
         "machines": [
             {
@@ -260,6 +266,7 @@ def _columns(functional: bool) -> list[Column]:
 def text(doc: dict[str, Any]) -> str:
     """What `kb-report leaderboard` prints."""
     lines = [f"MIXED: {reason}" for reason in doc["mixed"]]
+    lines += [f"note: {sentence}" for sentence in doc["left_out"]]
     for machine in doc["machines"]:
         for level in machine["levels"]:
             lines += ["", f"{machine['name']}, level {level['level']}, N {level['n']}"]

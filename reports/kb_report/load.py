@@ -137,9 +137,12 @@ def read_checked(path: Path, schema_name: str, what: str) -> dict[str, Any]:
 
 def sha256_file(path: Path) -> str | None:
     """Hex digest of a file; None if it is missing or unreadable."""
+    digest = hashlib.sha256()
     try:
         with path.open("rb") as f:
-            return hashlib.file_digest(f, "sha256").hexdigest()
+            while block := f.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
     except OSError:
         return None
 

@@ -10,7 +10,7 @@ from typing import Any
 from kb_report import compare, merge, metrics, rollup, stats, write
 from kb_report.metrics import Outcome
 from kb_report.model import PRIMARY_LANE, REFUSED, Problem, ReportError, natural_key
-from kb_report.sides import Side, set_labels
+from kb_report.sides import Side, of_the_same_tasks, set_labels
 
 Run = tuple[str, str | None]  # run and sample
 
@@ -27,6 +27,9 @@ def document(
     with status REFUSED if what is not the GPU must not be mixed.
     """
     merge.require_lane([s.suite for s in sides], lane)
+    left_out: list[str] = []
+    if not allow_mixed:
+        sides, left_out = of_the_same_tasks(sides, 1)
     grid, notes = _grid(sides)
     kept = [side for runs in grid.values() for side in runs.values()]
     set_labels(kept)
@@ -43,7 +46,7 @@ def document(
         "time": rollup.now(),
         "lane": lane,
         "mixed": reasons,
-        "notes": notes + _different_sources(grid),
+        "notes": left_out + notes + _different_sources(grid),
         "problems": [p.as_json() for p in problems or []],
         "gpus": [_gpu(machine, list(grid), list(runs.values())) for machine, runs in grid.items()],
         "levels": [_level(grid, level, lane) for level in numbers],
@@ -120,6 +123,7 @@ class _Level:
     tasks: list[str]
     sides: dict[str, dict[Run, Side]]
     outcomes: dict[tuple[str, Run, str], Outcome]  # only of candidates that there are
+    times: dict[tuple[str, Run, str], float | None]  # of those with a speed-up, in ms
 
     def timed(self, machine: str, run: Run, task: str) -> Outcome | None:
         """The outcome of a correct candidate with times; None without."""
@@ -148,6 +152,13 @@ def _level(grid: dict[str, dict[Run, Side]], number: int, lane: str) -> dict[str
             for run, side in found.items()
             for key in side.records
             if key[0] == number
+        },
+        {
+            (machine, run, key[1]): write.lane_ms(side.fastest(key, lane), lane)
+            for machine, found in here.items()
+            for run, side in found.items()
+            for key in side.records
+            if key[0] == number and side.outcome(key, lane).speedup is not None
         },
     )
     rows = [row for task in level.tasks for run in level.runs if (row := _row(level, task, run))]
@@ -203,7 +214,8 @@ def _row(level: _Level, task: str, run: Run) -> dict[str, Any] | None:
     outs = [level.outcomes.get((machine, run, task)) for machine in level.machines]
     if not any(outs):
         return None
-    cells = [o and _cell(o) for o in outs]
+    times = [level.times.get((machine, run, task)) for machine in level.machines]
+    cells = [o and {**_cell(o), "candidate_ms": ms} for o, ms in zip(outs, times)]
     speedups = [c["speedup"] for c in cells if c and c["speedup"]]
     return {
         "task": task,
@@ -279,6 +291,7 @@ def _agreement(level: _Level) -> list[dict[str, Any]]:
             if not pairs:
                 continue
             ratios = {task: y / x for task, (x, y) in pairs.items()}
+            times = [level.times[g, run, task] / level.times[h, run, task] for task in pairs]
             most = max(ratios, key=lambda t: abs(math.log(ratios[t])))
             found.append(
                 {
@@ -288,6 +301,7 @@ def _agreement(level: _Level) -> list[dict[str, Any]]:
                     "tasks": len(pairs),
                     "kendall_tau": stats.kendall_tau(*zip(*pairs.values())),
                     "geo_mean_ratio": metrics.geo_mean(list(ratios.values())),
+                    "geo_mean_time_ratio": metrics.geo_mean(times),
                     "largest": {"task": most, "ratio": ratios[most]},
                 }
             )

@@ -38,7 +38,12 @@ def of_tasks(doc: dict[str, Any]) -> list[Column]:
     """Columns of the table of tasks: a kernel's speed-up, or else its verdict, on each GPU."""
 
     def on(i: int, name: str) -> Column:
-        return Column(name, lambda r: _cell(r["cells"][i]), small=lambda r: _about(r["cells"][i]))
+        return Column(
+            name,
+            lambda r: _cell(r["cells"][i]),
+            lambda r: _milliseconds(r["cells"][i]),
+            lambda r: _about(r["cells"][i]),
+        )
 
     gpus = [on(i, g["name"]) for i, g in enumerate(doc["gpus"])]
     spread = Column("spread", lambda r: f"{r['spread']:.2f}" if r["spread"] else "-")
@@ -56,6 +61,10 @@ def _cell(cell: dict[str, Any] | None) -> str:
     if cell["speedup"] is not None:
         return f"{cell['speedup']:.3f}×"
     return (cell["verdict"] or "not judged").replace("_", " ")
+
+
+def _milliseconds(cell: dict[str, Any] | None) -> str:
+    return f"{cell['candidate_ms']:.3g} ms" if cell and cell["candidate_ms"] else ""
 
 
 def _about(cell: dict[str, Any] | None) -> str:
@@ -87,6 +96,7 @@ def of_agreement(doc: dict[str, Any]) -> list[Column]:
         Column("tasks", lambda r: str(r["tasks"])),
         Column("tau", lambda r: number(r["kendall_tau"], 2)),
         Column("geo-mean ratio", lambda r: number(r["geo_mean_ratio"])),
+        Column("of times", lambda r: number(r["geo_mean_time_ratio"])),
         Column("largest", lambda r: number(r["largest"]["ratio"]), lambda r: r["largest"]["task"]),
     ]
 
@@ -111,9 +121,9 @@ def rows(table: list[Row]) -> list[list[Row]]:
 def order_text(orders: dict[str, Any]) -> str:
     """The sentence about pairs of kernels."""
     if not orders["compared"]:
-        return "no two kernels of a task have times on two GPUs, so there is no order to compare"
+        return "No two kernels of a task have times on two GPUs, so there is no order to compare"
     return (
-        f"of {orders['compared']} pairs of kernels of a task on two GPUs each, "
+        f"Of {orders['compared']} pairs of kernels of a task on two GPUs each, "
         f"{len(orders['changed'])} change their order, and {orders['open']} may"
     )
 
@@ -139,7 +149,7 @@ def text(doc: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-CELL = ("verdict", "speedup", "ci_lo", "ci_hi", "at_1")
+CELL = ("verdict", "speedup", "ci_lo", "ci_hi", "at_1", "candidate_ms")
 
 
 def csv(doc: dict[str, Any]) -> str:

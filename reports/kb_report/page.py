@@ -22,6 +22,7 @@ from kb_report import (
     matrix_tables,
     metrics,
     overview,
+    pending,
     prepare,
     profiles,
     rollup,
@@ -59,6 +60,15 @@ PAGE_TEXT_BYTES = 600_000
 NEAR_1 = (0.9, 1.1)
 
 SPEED_WORDS = {"WIN": "won", "TIE": "tie", "UNDECIDED": "undecided", "LOSS": "lost"}
+
+# Failures that few readers would overlook stand open above the tasks; more of them would hide these.
+FEW_FAILURES = 20
+
+# What the runs of this repository are.
+RUN_MEANING = {
+    "seed": "the kernels that come with the tasks",
+    "examples": "kernels of the repository that show the verdicts; most are meant to fail",
+}
 
 VERDICT_MEANING = {
     "incorrect": "an output was outside its bound, not written, or an input was modified",
@@ -119,6 +129,7 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
     env = environment()
     rows = [_row(c, doc) for c in suite.candidates]
     details = _details(env, suite, rows)
+    failures = _failures(rows)
     style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
     script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -147,7 +158,9 @@ def render(suite: Suite, doc: dict[str, Any]) -> str:
         has_prepare=any(r["prepare"] for r in rows),
         has_resources=any(r["registers"] is not None for r in rows),
         verdicts=[v for v in (*VERDICTS, *STATE_WORDS) if any(r["status"] == v for r in rows)],
-        failures=_failures(rows),
+        failures=failures,
+        few_failures=sum(len(f["rows"]) for f in failures) < FEW_FAILURES,
+        run_meaning=RUN_MEANING,
         skipped=_not_judged(doc),
         validity=validity.by_level(doc),
         costs=[[row] for row in cost.of_candidates(doc)],
@@ -325,6 +338,9 @@ def _row(c: dict[str, Any], doc: dict[str, Any]) -> dict[str, Any]:
         "difficulty": difficulty(c["level"], c["task"]),
         "category": c["category"] or "",
         "evidence": one_line(result.get("evidence") if result else c["reason"], 280),
+        "why": one_line(result.get("evidence"), pending.EVIDENCE_SHOWN)
+        if judged and result["verdict"] != "pass"
+        else "",
         "profile": profiles.rows(result.get("profile") if judged else None),
         "no_profile": profiles.reason(result.get("profile") if judged else None),
         **write.resources(result),
@@ -411,7 +427,8 @@ def _draw_tables(doc: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _stack(outcomes: list[Outcome], n: int, functional: bool) -> list[dict[str, Any]]:
     """The parts that a level's tasks fall into; they add up to n."""
-    wrong = sum(o.judged and not o.correct for o in outcomes)
+    failed = [o.verdict for o in outcomes if o.judged and not o.correct]
+    degenerate = failed.count("degenerate")
     correct = sum(o.correct for o in outcomes)
     if functional:
         parts = [("correct", "correct", correct)]
@@ -422,7 +439,11 @@ def _stack(outcomes: list[Outcome], n: int, functional: bool) -> list[dict[str, 
             ("undecided", "correct, undecided or not timed", correct - wins - losses),
             ("loss", "correct, not faster", losses),
         ]
-    parts += [("wrong", "not correct", wrong), ("absent", "not judged", n - correct - wrong)]
+    parts += [
+        ("degenerate", "degenerate", degenerate),
+        ("wrong", "not correct", len(failed) - degenerate),
+        ("absent", "not judged", n - correct - len(failed)),
+    ]
     return [
         {"kind": kind, "label": label, "count": count, "percent": f"{100 * count / n:.2f}"}
         for kind, label, count in parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,16 +104,21 @@ class Side:
 
 
 def named_sides(
-    arguments: list[str], entry: Callable[[Suite, str], str | None] = lambda suite, run: None
+    arguments: list[str],
+    entry: Callable[[Suite, str], str | None] = lambda suite, run: None,
+    tasks: Sequence[str] = (),
 ) -> tuple[list[Side], list[Problem]]:
     """Sides named as PATH, PATH#RUN or PATH#RUN/SAMPLE; a path alone means all of its runs.
 
-    entry: the sample that enters where none is named, None for all of them. The second list names
+    entry: the sample that enters where none is named, None for all of them. tasks: globs of those that
+    count, all without. The second list names
     paths that cannot be used, and what the others left out. Raises ReportError.
     """
     sides: list[Side] = []
     suites, problems = merge.read_suites([Path(a.partition("#")[0]) for a in arguments])
     problems += dict.fromkeys(p for suite in suites.values() for p in suite.problems)
+    for suite in suites.values() if tasks else ():
+        suite.narrow([], list(tasks))
     for argument in arguments:
         path, _, choice = argument.partition("#")
         suite = suites.get(str(Path(path)))
@@ -126,6 +131,29 @@ def named_sides(
         for name in [run] if run else runs:
             sides.append(side_of(suite, path, name, sample or entry(suite, name)))
     return sides, problems
+
+
+def of_the_same_tasks(sides: list[Side], least: int) -> tuple[list[Side], list[str]]:
+    """The sides without those of which a run.json chooses fewer tasks than others enter, and who they are.
+
+    All of them where fewer than `least` would be left: then it is for the caller to refuse.
+    """
+    left_out: dict[int, str] = {}
+    for level in sorted({key[0] for s in sides for key in s.records}):
+        here = [s for s in sides if s.enters(level)]
+        tasks = {id(s): s.suite.tasks_of(s.run, level) for s in here}
+        some = [s for s in here if len(tasks[id(s)]) < len(s.suite.levels[level])]
+        if len(some) == len(here):
+            continue
+        for s in some:
+            left_out.setdefault(
+                id(s),
+                f"{s.label or s.run} is left out: by its run.json it enters {len(tasks[id(s)])} of "
+                f"{len(s.suite.levels[level])} tasks of level {level} (--tasks takes the same of "
+                "all runs)",
+            )
+    kept = [s for s in sides if id(s) not in left_out]
+    return (kept, list(left_out.values())) if len(kept) >= least else (sides, [])
 
 
 def side_of(suite: Suite, path: str, run: str, sample: str | None) -> Side:

@@ -39,26 +39,20 @@ def names(tasks: Sequence[str], shown: int = NAMES_SHOWN) -> str:
     return first_names(tasks, shown)
 
 
-def not_judged_text(row: dict[str, Any], told: Sequence[str] = ()) -> list[str]:
+def not_judged_text(row: dict[str, Any]) -> list[str]:
     """One line per reason why candidates were not judged, with their names.
 
-    told: tasks that another row names as not provided.
+    What a run does not provide is a number alone: it was never meant to be judged, and the names
+    would hide those that were.
     """
     lines = []
     for state, words in _STATE_SHORT.items():
         found = [x["task"] for x in row["not_judged"] if x["state"] == state]
         if found:
             lines.append(f"not judged ({words}): {len(found)}: {names(found)}")
-    missing = [task for task in row["not_provided"] if task not in told]
-    if missing:
-        more = " more" if told else ""
-        lines.append(f"not provided: {len(missing)}{more}: {names(missing)}")
+    if row["not_provided"]:
+        lines.append(f"not provided: {len(row['not_provided'])} of {row['n']} tasks")
     return lines
-
-
-def told_of_all(level: dict[str, Any]) -> list[str]:
-    """What several samples lack alike, which is said once."""
-    return level["headline"]["not_provided"] if "over_samples" in level else []
 
 
 def verdict_text(row: dict[str, Any]) -> str:
@@ -76,8 +70,7 @@ def block(run: dict[str, Any], level: dict[str, Any]) -> str:
         lines.append(f"{prefix}verdicts: {verdict_text(row)}")
         # A turn brings what is tried again, and no more.
         if "headline" not in level or "over_turns" not in level or row is level["headline"]:
-            told = [] if row is rows[0] else told_of_all(level)
-            lines += [prefix + text for text in not_judged_text(row, told)]
+            lines += [prefix + text for text in not_judged_text(row)]
         if not level["functional"]:
             lines += [prefix + text for text in _timing_text(row)]
     lines += _sample_lines(level)

@@ -1,4 +1,4 @@
-"""How good the timer is: what `tools/measure-timing` measured, summed up.
+"""How good the timer is: what `harness/lab/measure-timing` measured, summed up.
 
 Each line of such a file is one process that timed a module against its task's reference
 (`reference`), or against another module: the same code (`identical`, an A/A run) or a known
@@ -47,16 +47,17 @@ def read(path: Path) -> list[dict[str, Any]]:
         record = _record(line)
         if record is None:
             raise ReportError(
-                f"{path}:{number} is no line of tools/measure-timing; remove it or measure again"
+                f"{path}:{number} is no line of harness/lab/measure-timing; remove it or measure "
+                "again"
             )
         lines.append(record)
     if not lines:
-        raise ReportError(f"{path} is empty: run tools/measure-timing first")
+        raise ReportError(f"{path} is empty: run harness/lab/measure-timing first")
     return lines
 
 
 def _record(line: str) -> dict[str, Any] | None:
-    """What a line says, None if it is none of tools/measure-timing."""
+    """What a line says, None if it is none of harness/lab/measure-timing."""
     try:
         record = load.parse(line)
     except (ValueError, RecursionError):

@@ -196,14 +196,15 @@ def _summary_details(doc: dict[str, Any]) -> list[str]:
     lines = []
     for run in doc["runs"]:
         for level in run["levels"]:
-            told = tables.told_of_all(level)
             for row in [overview.headline(level)] if "over_turns" in level else level["samples"]:
                 texts = [f"verdicts: {tables.verdict_text(row)}"]
-                texts += tables.not_judged_text(row, told)
+                texts += tables.not_judged_text(row)
                 title = escape_markdown(" ".join([run["run"], overview.row_name(row)]).rstrip())
                 lines.append(f"- **{title}, level {level['level']}**: {'; '.join(texts)}")
-            if told:
-                lines.append(f"  - not provided by any sample: {len(told)}: {tables.names(told)}")
+            if "over_samples" in level and (lacking := level["headline"]["not_provided"]):
+                lines.append(
+                    f"  - not provided by any sample: {len(lacking)} of {level['n']} tasks"
+                )
             if "over_samples" in level:
                 shown = "  ".join(
                     f"k={k}: {tables.number(v)}"

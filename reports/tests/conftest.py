@@ -8,39 +8,19 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from command_line import fixture_refused, fixture_run
 from kb_report import page
 from kb_report.cli import main
 from synthetic import BuildDir, read_json
+
+kb = fixture_run(main)
+refused = fixture_refused()
 
 
 @pytest.fixture
 def build(tmp_path):
     """An empty build directory of an H200 with four tasks of level 1."""
     return BuildDir(tmp_path / "h200")
-
-
-@pytest.fixture
-def kb(capsys):
-    """Runs kb-report and checks its exit status: what this command prints."""
-
-    def run(*arguments, status=0):
-        capsys.readouterr()
-        assert main([str(a) for a in arguments]) == status, arguments
-        return capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def refused(kb):
-    """Runs a kb-report that has to fail: its only sentence, and nothing else is printed."""
-
-    def run(*arguments, status=2):
-        out, err = kb(*arguments, status=status)
-        assert out == "" and len(err.splitlines()) == 1, (out, err)
-        return err
-
-    return run
 
 
 @pytest.fixture

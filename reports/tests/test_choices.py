@@ -88,6 +88,32 @@ def test_other_choices_are_not_mixed(two, tmp_path, capsys):
     assert "different tasks in level 1 (few: 2, all: 4; run.json chooses" in capsys.readouterr().err
 
 
+def test_a_run_of_fewer_tasks_is_left_out_and_named(two, tmp_path, capsys):
+    of(None, "also", "pass", "pass", build=two)
+    rolled(two)
+    page = tmp_path / "leaderboard.html"
+    for words in (["leaderboard", "--out", str(page)], ["compare", "--out", str(tmp_path)],
+                  ["matrix", "--out", str(tmp_path / "matrix.html")]):  # fmt: skip
+        capsys.readouterr()
+        assert main([*words, str(two.root)]) == 0
+        said = capsys.readouterr().out
+        assert "note: few is left out: by its run.json it enters 2 of 4 tasks of level 1" in said
+    compared = json.loads((tmp_path / "compare.json").read_text())
+    assert [side["label"] for side in compared["sides"]] == ["all", "also"]
+    for file in (page, tmp_path / "compare.html", tmp_path / "compare.md"):
+        assert "few is left out" in file.read_text()
+
+
+def test_tasks_that_all_runs_enter_are_compared(two, tmp_path, capsys):
+    rolled(two)
+    words = ["--tasks", f"level1/{TASKS[0]}", "--tasks", f"level1/{TASKS[2]}", str(two.root)]
+    assert main(["compare", *words, "--out", str(tmp_path)]) == 0
+    (level,) = json.loads((tmp_path / "compare.json").read_text())["levels"]
+    assert level["n"] == 2 and [s["label"] for s in level["sides"]] == ["all", "few"]
+    assert main(["leaderboard", *words, "--out", str(tmp_path / "l.html")]) == 0
+    assert "level 1, N 2" in capsys.readouterr().out
+
+
 def test_runs_of_the_same_choice_are_compared(two, tmp_path):
     of(None, "also", None, None, "pass", tasks=CHOSEN, build=two)
     out = tmp_path / "compared"
@@ -153,17 +179,16 @@ def test_notes_about_many_candidates_count_them_by_run(tmp_path):
     ]
 
 
-def test_what_all_samples_lack_is_said_once(tmp_path, capsys):
+def test_tasks_that_a_run_does_not_provide_are_a_number(tmp_path, capsys):
     build = of(tmp_path / "b", "m", "pass", sample="s0")
     of(None, "m", "pass", "pass", sample="s1", build=build)
     _, out = rolled(build)
     said = capsys.readouterr().out
-    lacking = f"{TASKS[2]}, {TASKS[3]}"
-    assert said.count("not provided") == 2
-    assert f"  mean of 2 samples: not provided: 2: {lacking}\n" in said
-    assert f"  s0: not provided: 1 more: {TASKS[1]}\n" in said
+    assert "  mean of 2 samples: not provided: 2 of 4 tasks\n" in said
+    assert "  s0: not provided: 3 of 4 tasks\n" in said
     summary = (out / "summary.md").read_text()
-    assert summary.count(TASKS[2]) == 1 and "not provided by any sample: 2" in summary
+    assert "not provided by any sample: 2 of 4 tasks" in summary
+    assert TASKS[2] not in said + summary
 
 
 def test_feedback_says_that_the_source_changed(tmp_path):

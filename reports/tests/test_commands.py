@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from kb_report import merge, model, schema, write
+from kb_report import cli, load, merge, model, schema, write
 from kb_report.cli import main
 from kb_report.feedback import trim_diagnostics
 from synthetic import DIAGNOSTICS, BuildDir, full_suite, read_json, tasks_of
@@ -531,6 +531,31 @@ def test_gate(tmp_path, kb, before, after, options, status, word):
     assert word in "".join(kb("gate", b, "--against", a, *options.split(), status=status))
 
 
+def test_gate_names_what_became_faster(tmp_path, kb):
+    a = suite(tmp_path / "a", {0: 1.5, 1: 1.0})
+    b = suite(tmp_path / "b", {0: 1.8, 1: 1.01})
+    faster, verdict = kb("gate", b, "--against", a).out.splitlines()[1:]
+    assert faster.startswith(f"FASTER  m.level1.{tasks_of(1, 1)[0]}: 1.500x -> 1.800x (x1.200,")
+    assert verdict == "gate: no significant regression, 1 faster"
+    assert "FASTER" not in kb("gate", a, "--against", b, status=1).out
+
+
+def test_gate_prints_ten_of_a_kind_and_writes_all(tmp_path, kb):
+    tasks = tasks_of(1, 24)
+    a, b = (
+        BuildDir(tmp_path / name, levels={1: tasks})
+        .fill({i: 1.5 if (i < 12) == first else 2.0 for i in range(24)})
+        .finish()
+        for name, first in (("a", True), ("b", False))
+    )
+    lines = kb("gate", b, "--against", a, "--out", tmp_path / "gate.txt", status=1).out.splitlines()
+    kinds = [line.split()[0] for line in lines]
+    assert (kinds.count("SLOWER"), kinds.count("FASTER")) == (11, 11)
+    assert lines.count("SLOWER  and 2 more") == lines.count("FASTER  and 2 more") == 1
+    written = (tmp_path / "gate.txt").read_text()
+    assert written.count("FASTER  seed.") == written.count("SLOWER  seed.") == 12
+
+
 def test_gate_refuses_another_machine(tmp_path, kb, one):
     other = suite(tmp_path / "c", {0: 1.5, 1: 1.5}, gpu="l40s")
     err = kb("gate", other, "--against", one, status=3).err
@@ -858,6 +883,11 @@ def test_wrapper_script_runs_from_anywhere(tmp_path):
     assert done.returncode == 0 and done.stdout.strip() == "0.2.0", done.stderr
 
 
+def test_the_citation_names_this_version():
+    citation = schema.SCHEMA_DIR.parents[1] / "CITATION.cff"
+    assert "\nversion: 0.2.0\n" in citation.read_text()
+
+
 @pytest.mark.parametrize("chosen", ["", sys.executable])
 def test_no_code_of_the_current_folder_runs(tmp_path, chosen):
     for module in ("argparse", "fastjsonschema", "jinja2", "json", "kb_report"):
@@ -926,3 +956,12 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, kb):
     for source in (pipe, tmp_path):
         err = kb("merge", source, "--out", tmp_path / "out", status=2).err
         assert "is no regular file" in err
+
+
+def test_a_file_that_python_cannot_read_is_not_called_one_to_write(build, monkeypatch, refused):
+    def unreadable(build_dir):
+        raise PermissionError(13, "Permission denied", str(build_dir))
+
+    monkeypatch.setattr(load, "load_build_dir", unreadable)
+    monkeypatch.setattr(cli, "_forget_output", lambda: None)  # pytest has it
+    assert "cannot read or write " in refused("rollup", "--build-dir", build.root)

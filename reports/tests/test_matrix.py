@@ -141,7 +141,26 @@ def test_how_alike_two_gpus_are(tmp_path):
     (found,) = level(doc)["agreement"]
     assert found["tasks"] == 4 and found["kendall_tau"] == pytest.approx(0.0)
     assert found["geo_mean_ratio"] == pytest.approx((2 * 2 * 2 / 4) ** 0.25)
+    # Both references take as long, so times are to each other as speed-ups are.
+    assert found["geo_mean_time_ratio"] == pytest.approx(found["geo_mean_ratio"])
     assert found["largest"] == {"task": TASKS[3], "ratio": pytest.approx(0.25)}
+
+
+def test_a_cell_has_the_time_of_the_kernel(tmp_path, out):
+    roots = [judged(tmp_path / gpu, {"m": [2.0, "incorrect"]}, gpu) for gpu in ("h200", "l40s")]
+    assert main(["matrix", *map(str, roots), "--out", str(out)]) == 0
+    table = list(csv.DictReader(io.StringIO(out.with_suffix(".csv").read_text())))
+    times = [r["candidate_ms"] for r in table]
+    assert all(float(t) > 0 for t in times[:2]) and times[2:] == ["", ""]
+    assert f"{float(times[0]):.3g} ms" in out.read_text()
+    assert "no two kernels" in out.read_text().lower() and "GPUs each" not in out.read_text()
+
+
+def test_names_of_gpus_keep_their_letters(tmp_path, out):
+    runs = {"m": [2.0], "n": [1.0]}
+    roots = [judged(tmp_path / gpu, runs, gpu) for gpu in ("h200", "l40s")]
+    assert main(["matrix", *map(str, roots), "--out", str(out)]) == 0
+    assert "Of 1 pairs of kernels of a task on two GPUs each" in out.read_text()
 
 
 def test_a_run_on_one_gpu_only_has_an_empty_column(tmp_path):
@@ -230,11 +249,11 @@ def file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrix")
     a = full_suite(folder / "h200", ("seed", "m", "n"))
     b = full_suite(folder / "l40s", ("seed", "m", "n"), gpu="l40s", rng_seed=8)
-    b.gpu["name"] = "NVIDIA <b>L40S</b>"
+    b.gpu["name"] = "NVIDIA <b>L40S</b> with a long name"
     for c in b.candidates:
         path = b.path(c["result"])
         if path.exists():
-            path.write_text(path.read_text().replace("NVIDIA L40S", "NVIDIA <b>L40S</b>"))
+            path.write_text(path.read_text().replace("NVIDIA L40S", b.gpu["name"]))
     out = folder / "matrix.html"
     roots = [str(build.finish()) for build in (a, b)]
     assert main(["matrix", *roots, "--out", str(out)]) == 0

@@ -16,7 +16,7 @@ from chromium import (
 )
 
 from kb_report import page, schema
-from synthetic import BuildDir, full_suite, read_json, sha, tasks_of
+from synthetic import EVIDENCE, BuildDir, full_suite, read_json, sha, tasks_of
 
 pytest.importorskip("jinja2")
 
@@ -114,6 +114,58 @@ def test_golden_structure(two_runs):
     fields = ["f-text", "f-level", "f-run", "f-verdict", "f-speed"]
     assert [i for i in outline.ids if i.startswith("f-")] == fields
     assert "1 bad input file." in text and "not judged (stale)" in text
+
+
+def test_few_failures_stand_open_above_the_tasks(build):
+    build.fill({0: 2.0, 1: "incorrect"}).report()
+    text = (build.root / "reports/index.html").read_text()
+    ids = [i for i in Outline(text).ids if i in ("failures", "tasks")]
+    assert ids == ["failures", "tasks"]
+    assert '<details open><summary><span class="badge v-incorrect">' in text
+
+
+@pytest.mark.parametrize("right", [{0: 2.0}, {}])
+def test_a_card_and_a_row_say_what_failed(build, right):
+    """In a page with times, and in one without."""
+    build.fill({**right, 1: "incorrect"}, run="m").report()
+    text = (build.root / "reports/index.html").read_text()
+    assert f'<p class="what">{len(right)} of {len(right) + 1} submitted</p>' in text
+    rows = dict(re.findall(r'<tr id="([^"]+)"(.*?)</tr>', text, re.DOTALL))
+    said = [c["task"] for c in build.candidates if 'class="why"' in rows[c["name"]]]
+    assert said == [build.levels[1][1]]
+    assert EVIDENCE["incorrect"][:90] in re.search(r'class="why">.*', text)[0]
+
+
+def test_tasks_that_nobody_provides_are_a_number_on_the_page(build):
+    build.fill({0: 2.0}, run="m").report()
+    text = (build.root / "reports/index.html").read_text()
+    assert "m, level 1: 3 of 4 tasks not provided" in text
+    assert build.levels[1][3] not in text
+
+
+def test_degenerate_is_no_failure_of_the_kernel(build):
+    build.fill({0: 2.0, 1: "degenerate", 2: "incorrect"}).report()
+    text = (build.root / "reports/index.html").read_text()
+    bar = re.search(r'<div class="stack"[^>]*>', text)[0]
+    assert "1 degenerate, 1 not correct" in bar
+    assert 'class="s-degenerate"' in text
+
+
+def test_the_runs_of_the_repository_are_explained(build):
+    build.fill({0: 2.0}).fill({1: "incorrect"}, run="examples").fill({0: 2.0}, run="m").report()
+    text = (build.root / "reports/index.html").read_text()
+    assert re.findall(r"<p class=\"note\"><code>(\w+)</code>: ", text) == ["seed", "examples"]
+
+
+def test_a_legend_stands_before_its_table(build, tmp_path, kb):
+    build.fill({0: 2.0}).fill({0: 3.0}, run="m").report()
+    kb("leaderboard", build.root, "--out", tmp_path / "leaderboard.html")
+    kb("matrix", build.root, "--out", tmp_path / "matrix.html")
+    kb("compare", f"{build.root}#seed", f"{build.root}#m", "--out", tmp_path)
+    pages = [build.root / "reports/index.html"]
+    pages += [tmp_path / f"{name}.html" for name in ("leaderboard", "matrix", "compare")]
+    for found in (path.read_text() for path in pages):
+        assert 0 < found.index("In square brackets") < found.index('<table class="plain')
 
 
 def test_lanes_stand_beside_each_other(two_runs):
@@ -485,7 +537,7 @@ def test_link_opens_a_filtered_row(browser, one_run):
 def test_keyboard_reaches_everything(browser, one_run):
     browser.open(one_run)
     seen = []
-    for _ in range(30):
+    for _ in range(60):  # the open failures come before the tasks
         browser.key("Tab")
         seen.append(
             browser.js(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from synthetic import BuildDir, tasks_of
+from synthetic import EVIDENCE, BuildDir, tasks_of
 
 
 def test_what_a_table_would_not_count_is_pending(tmp_path, kb):
@@ -24,12 +24,35 @@ def test_what_a_table_would_not_count_is_pending(tmp_path, kb):
     wanted = [e["name"] for e in (untimed, rebuilt, none, edited, compiled)]
     names, said = kb("pending", "--build-dir", build, "m")
     assert sorted(names.split()) == sorted(wanted)
-    assert said == "2 of 9 pass, 1 of 9 does not compile, 5 of 9 are not judged\n"
-    assert kb("pending", "--build-dir", build, "m/s1") == ("", "1 of 1 pass\n")
+    *failed, sentence = said.splitlines()
+    assert [line.split()[:2] for line in failed] == [
+        ["compile_error", f"s0/level1/{tasks[2]}"],
+        ["incorrect", f"s0/level1/{tasks[7]}"],
+    ]
+    assert EVIDENCE["incorrect"][:90] in failed[1]
+    assert sentence == (
+        "2 of 9 submitted kernels are right, 1 of 9 does not compile, 5 of 9 are not judged"
+    )
+    assert kb("pending", "--build-dir", build, "m/s1") == (
+        "",
+        "1 of 1 submitted kernel is right\n",
+    )
 
     fresh = {timed["name"]: "pass", broken["name"]: "compile_error", wrong["name"]: "incorrect"}
     said = kb("verdicts", "--build-dir", build, "m/s0").out
     assert dict(line.split() for line in said.splitlines()) == fresh
+
+
+def test_of_many_failures_ten_are_shown_and_the_others_counted(build, kb):
+    verdicts = [*["timeout"] * 12, "degenerate", "skipped"]
+    build.levels[1] = tasks_of(1, len(verdicts))
+    root = build.fill(dict(enumerate(verdicts)), run="m").finish()
+    *failed, more, sentence = kb("pending", "--build-dir", root, "m").err.splitlines()
+    assert [line.split()[0] for line in failed] == ["timeout"] * 10
+    assert more == "  and 2 more"
+    assert sentence == (
+        "0 of 14 submitted kernels are right, 1 of 14 is degenerate, 1 of 14 is skipped"
+    )
 
 
 @pytest.mark.parametrize("run", ["n", "m/s1"])

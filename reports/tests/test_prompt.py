@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kb_report import prompt, schema, tree
+from kb_report import hardware, prompt, schema, tree
 from synthetic import KERNEL, BuildDir, full_suite, read_json
 
 pytest.importorskip("jinja2")
@@ -177,6 +177,37 @@ def test_facts_fit_their_schema(tmp_path):
     assert schema.check(read_json(facts(tmp_path)), "facts") == []
 
 
+RECORDED = ["t4", "l4", "l40s", "a10g", "a100", "h100", "h200", "b200"]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_gpus_that_nobody_has_here(name, shown):
+    kept = read_json(hardware.RECORDS / name / "facts.json")
+    assert schema.check(kept, "facts") == []
+    text = shown(RELU, "--style", "hardware", "--gpu", name.upper())
+    assert kept["gpu"]["name"] in text and f"| {kept['gpu']['sm_count']} |" in text
+    assert ("data sheet" in text) == ("source" in kept)
+    assert "KiB" in outside_of_fences(text), "the limits of its architecture are known"
+
+
+def test_what_was_measured_comes_before_a_record(build, tmp_path, shown, monkeypatch, kb):
+    monkeypatch.setattr(hardware, "PROJECT", tmp_path)
+    folder = build.finish()
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "h100").symlink_to(folder)
+    build.write("peaks/GPU-0.json", {
+        "schema": 2, "gpu": {k: build.gpu[k] for k in ("uuid", "driver")}, "name": "x", "time": "t",
+        "peaks": PEAKS,
+    })  # fmt: skip
+    assert "data sheet" not in shown(RELU, "--style", "hardware", "--gpu", "h100")
+    # As tools/record-gpu keeps it.
+    kept = tmp_path / "facts.json"
+    kb("facts", folder, "--out", kept)
+    assert schema.check(read_json(kept), "facts") == []
+    assert read_json(kept)["peaks"] == PEAKS and "uuid" not in read_json(kept)["gpu"]
+    assert "4 TB/s" in shown(RELU, "--gpu", kept)
+
+
 def test_refine_quotes_kernel_evidence_and_profile(tmp_path, shown):
     build, entry = judged(tmp_path / "h200", speedup=0.5)
     text = shown(*REFINE, build)
@@ -282,7 +313,7 @@ def test_a_folder_without_templates_is_told(tmp_path, refused):
         ((RELU, "--style", "hardware"), "--gpu"),
         ((RELU, "--style", "refine"), "--results"),
         ((RELU, "--results", "build/cpu"), "refine"),
-        ((RELU, "--gpu", "nobody"), "facts.json"),
+        ((RELU, "--gpu", "nobody"), "l40s"),
         ((*REFINE, "nobody"), "nobody"),
     ],
 )

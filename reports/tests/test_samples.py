@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb_report import merge, metrics, rollup, stats
+from kb_report import compare_tables, merge, metrics, rollup, stats
 from kb_report.metrics import Outcome
 from synthetic import BuildDir, full_suite
 
@@ -143,6 +143,16 @@ def test_runs_of_samples_are_compared_at_every_k_that_both_have(build, tmp_path,
         assert "fast" in text and "only o" in text and "mean of 3 samples" in text
     html = (tmp_path / "out/compare.html").read_text()
     assert "pass@2" in html and "1 of 3 correct" in html
+
+
+def test_a_task_that_a_sample_lacks_is_no_wrong_kernel(build, tmp_path, compared):
+    many(build, {"s1": {0: 2.0, 1: 0.5}, "s2": {0: "incorrect"}})
+    many(build, {"s1": {0: 2.0}, "s2": {0: 2.0}}, run="o")
+    doc, _ = compared(build.finish())
+    table = {row["task"]: row["sides"] for row in doc["levels"][0]["tasks"]}
+    said = {task: [compare_tables._standing(s) for s in sides] for task, sides in table.items()}
+    assert said[TASKS[0]] == ["1 of 2 correct, 1 faster", "2 of 2 correct, 2 faster"]
+    assert said[TASKS[1]] == ["1 of 1 correct, 1 not provided", "2 not provided"]
 
 
 def test_turns_are_compared_by_what_any_of_them_solves(build, compared):

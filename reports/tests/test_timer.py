@@ -189,7 +189,9 @@ EAGER = {"speedup": 1.0, "verdict": "WIN", "ci_lo": 0.9, "ci_hi": 1.1}
 def test_a_line_that_lacks_what_is_summed_up_is_named(kb, recorded, change):
     path = recorded([LINES[0], LINES[0] | change])
     err = kb("timer", path, status=2).err
-    assert err.startswith(f"kb-report: {path}:2 is no line of tools/measure-timing; remove it")
+    assert err.startswith(
+        f"kb-report: {path}:2 is no line of harness/lab/measure-timing; remove it"
+    )
 
 
 def timed(tmp_path, lanes, backend="cuda"):

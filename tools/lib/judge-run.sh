@@ -1,5 +1,6 @@
-# How tools/judge judges a run: build, choose, judge, tell. Sourced by it and by tools/fleet; uses their root, build,
-# preset, run, jobs and fail(). ctest does the judging, so that GPUs, fixtures and limits are those of any other call of it.
+# How tools/judge judges a run: build, choose, judge, tell. Sourced by it, tools/fleet and tools/quickstart; uses their
+# root, build, preset, run, jobs and fail(). ctest does the judging, so that GPUs, fixtures and limits are those of any
+# other call of it.
 # shellcheck shell=bash disable=SC2154
 
 # Only a terminal gets a line that changes; a log gets one line per kernel.
@@ -16,11 +17,11 @@ kb_working=
 kb_stop() {
   trap '' INT TERM HUP
   if [ -n "$kb_working" ]; then
-    kill -s "$1" -- "-$kb_working" 2>/dev/null
-    wait "$kb_working" 2>/dev/null
+    kill -s "$1" -- "-$kb_working" 2>/dev/null || true
+    wait "$kb_working" 2>/dev/null || true
   fi
   [ ! -t 2 ] || printf '\n' >&2
-  printf 'judge: stopped; the same command continues where it was\n' >&2
+  printf '%s: stopped; the same command continues where it was\n' "${0##*/}" >&2
   exit $((128 + $2))
 }
 
@@ -97,6 +98,14 @@ kb_build_run() {
   fail "the build failed; the message above says why, all of it is in ${log#"$root"/}"
 }
 
+# What is fresh depends on the programs that judge here, which env.json names.
+kb_check_machine() {
+  "$build/bin/kb_env" --manifest "$build/manifest.json" >"$build/judge.log" 2>&1 || {
+    cat "$build/judge.log" >&2
+    fail "this machine cannot judge with the preset $preset; the message above says why"
+  }
+}
+
 # Sets kb_pending to the names of kernels without a fresh result. Who decides that is the report, so that no kernel is
 # passed over here and missing there.
 kb_find_pending() {
@@ -134,10 +143,14 @@ kb_time_left() {
   left=$((checks * kb_spent[correct] / (kb_ended[correct] > 0 ? kb_ended[correct] : 1)))
   left=$((left + times * kb_spent[bench] / (kb_ended[bench] > 0 ? kb_ended[bench] : 1)))
   left=$((left * (SECONDS - kb_started) / spent))
-  if [ $left -ge 90 ]; then
-    printf ', %d min left' $(((left + 30) / 60))
+  kb_left $left
+}
+
+kb_left() { # <seconds>
+  if [ "$1" -ge 90 ]; then
+    printf ', %d min left' $((($1 + 30) / 60))
   else
-    printf ', %d s left' $left
+    printf ', %d s left' "$1"
   fi
 }
 
@@ -188,19 +201,18 @@ kb_judge_pending() {
   kb_status ''
 }
 
-# kb_print_table <log>: the run's table, and the sentence at the end of what `kb-report pending` has said.
+# kb_print_table <log>: the run's table, the failures and the sentence of `kb-report pending`, whose log it is, and where
+# all the rest stands.
 kb_print_table() {
-  "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$build/runs/${run%%/*}" \
-    2>"$build/judge.report.log" || {
+  local out=$build/runs/${run%%/*}
+  "$root/reports/kb-report" rollup --build-dir "$build" --run "${run%%/*}" --out "$out" 2>"$build/judge.report.log" || {
     # 1: some result of the folder is bad, 77: there is no page; the table is there in both cases.
     [[ $? == 1 || $? == 77 ]] || { cat "$build/judge.report.log" >&2; fail "the table cannot be written: see above"; }
   }
-  local sentence feedback=$build/runs/${run%%/*}/feedback
-  sentence=$(tail -n 1 "$1")
-  printf '\n%s: %s\n' "$run" "$sentence"
-  if [[ $sentence =~ ^([0-9]+)\ of\ ([0-9]+)\ pass ]] && [ "${BASH_REMATCH[1]}" -lt "${BASH_REMATCH[2]}" ]; then
-    printf 'what each kernel lacks: %s\n' "${feedback#"$root"/}" >&2
-  fi
+  printf '\n'
+  sed '$d' "$1"
+  printf '%s: %s\n' "$run" "$(tail -n 1 "$1")"
+  [ "$(wc -l <"$1")" -eq 1 ] || printf 'what each kernel lacks: %s/feedback\n' "${out#"$root"/}" >&2
 }
 
 kb_judge_run() {
@@ -210,11 +222,7 @@ kb_judge_run() {
   trap 'kb_stop TERM 15' TERM
   trap 'kb_stop HUP 1' HUP
   kb_build_run
-  # What is fresh depends on the programs that judge here, which env.json names.
-  "$build/bin/kb_env" --manifest "$build/manifest.json" >"$build/judge.log" 2>&1 || {
-    cat "$build/judge.log" >&2
-    fail "this machine cannot judge with the preset $preset; the message above says why"
-  }
+  kb_check_machine
   kb_find_pending
   if [ ${#kb_pending[@]} -gt 0 ]; then
     kb_status "judging ${#kb_pending[@]} kernel(s) that have no fresh result"

@@ -1,5 +1,51 @@
 # The nights that are kept, HISTORY/<gpu>/<date>, and what goes wrong in one. Included by tools/nightly.cmake.
 
+# kb_check_names(<variables> <option...>): refuses names that are no options, as CTest takes any -D. Which of the
+# variables were given, it does not say: those that it sets by itself are asked of a script that gets none.
+function(kb_check_names given)
+  execute_process(COMMAND ${CMAKE_CTEST_COMMAND} -S ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/variables.cmake
+    OUTPUT_VARIABLE own ERROR_VARIABLE own)
+  string(STRIP "${own}" own)
+  list(REMOVE_ITEM given ${own} ${ARGN})
+  list(FILTER given EXCLUDE REGEX "^(KB|Python3|FETCHCONTENT)_[A-Za-z0-9_]+$")
+  if(given)
+    list(JOIN given ", -D" given)
+    list(JOIN ARGN ", " known)
+    message(FATAL_ERROR "There is no option -D${given}: the options are ${known}, and what goes to CMake, which begins \
+with KB_, Python3_ or FETCHCONTENT_.")
+  endif()
+endfunction()
+
+# What the night of these options would do.
+function(kb_tell_plan)
+  foreach(preset IN LISTS PRESETS)
+    set(build ${BUILD_ROOT}/${preset})
+    set(tests "is not configured yet, so its tests are not known")
+    if(EXISTS ${build}/CTestTestfile.cmake)
+      execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${build} -N -L ${LABELS} -LE "^examples$"
+        OUTPUT_VARIABLE text ERROR_QUIET)
+      string(REGEX MATCH "Total Tests: ([0-9]+)" text "${text}")
+      set(tests "has ${CMAKE_MATCH_1} tests with these labels, those that they need included")
+    endif()
+    message("${preset}: ${build} ${tests}")
+  endforeach()
+  message("labels: ${LABELS}, ${JOBS} side by side")
+  if(UPDATE)
+    message("update: git pull --ff-only first")
+  endif()
+  file(GLOB nights ${HISTORY}/*/*/results.json)
+  list(LENGTH nights count)
+  message("history: ${HISTORY}, which has ${count} night(s)")
+  set(server nothing)
+  foreach(url IN ITEMS "$ENV{KB_CDASH_URL}" "${CTEST_SUBMIT_URL}")
+    if(url)
+      set(server ${url})
+    endif()
+  endforeach()
+  message("sent to CDash: ${server}")
+  message("this was a dry run: nothing was built or judged")
+endfunction()
+
 # Refuses what cannot be meant before anything is built.
 function(kb_check_options)
   if(NOT PRESETS)
@@ -97,13 +143,17 @@ endfunction()
 # Writes gate.txt. What must not be compared, such as times of another driver, is compared all the same and says so:
 # a night is to tell what has changed.
 function(kb_compare preset last night)
-  set(command ${CTEST_SOURCE_DIRECTORY}/reports/kb-report gate ${night} --against ${last})
+  set(command ${CTEST_SOURCE_DIRECTORY}/reports/kb-report gate ${night} --against ${last} --out ${night}/gate.txt)
   execute_process(COMMAND ${command} OUTPUT_VARIABLE text ERROR_VARIABLE mistake RESULT_VARIABLE status)
   if(status EQUAL 3)
     execute_process(COMMAND ${command} --allow-mixed OUTPUT_VARIABLE text ERROR_VARIABLE mistake RESULT_VARIABLE status)
   endif()
   cmake_path(GET last FILENAME date)
-  file(WRITE ${night}/gate.txt "against ${date}\n${text}${mistake}")
+  set(all "${text}")
+  if(EXISTS ${night}/gate.txt)
+    file(READ ${night}/gate.txt all)
+  endif()
+  file(WRITE ${night}/gate.txt "against ${date}\n${all}${mistake}")
   message("${preset}: against the night ${date}")
   message("${text}${mistake}")
   if(NOT status EQUAL 0)

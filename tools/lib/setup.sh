@@ -1,22 +1,11 @@
-# Set-up shared by quickstart and selftest: finds what is missing, says why it is needed, installs it.
+# Set-up shared by quickstart and selftest: chooses what fits the machine, has the rest installed (tools/setup), configures.
 # Sourced; defines kb_no_arguments, and kb_setup, which sets KB_PRESET and leaves a configured build tree.
 # shellcheck shell=bash
 
-# Debian/Ubuntu packages: name|what proves it is there|why
-KB_PACKAGES=(
-  "cmake|command -v cmake|configures the build and runs the tests"
-  "ninja-build|command -v ninja|runs the build"
-  "g++|command -v g++|compiles references and harness"
-  "lld|command -v ld.lld|links hundreds of programs quickly"
-  "python3|command -v python3|makes the reports"
-  "python3-venv|python3 -c 'import ensurepip, venv'|holds LibTorch in .venv"
-  "libgtest-dev|test -e /usr/include/gtest/gtest.h|judges"
-  "libbenchmark-dev|test -e /usr/include/benchmark/benchmark.h|times"
-  "nlohmann-json3-dev|test -e /usr/include/nlohmann/json.hpp|reads and writes results"
-  "libcli11-dev|test -e /usr/include/CLI/CLI.hpp|reads command lines"
-  "libseccomp-dev|test -e /usr/include/seccomp.h|keeps candidates from processes and networks"
-  "libboost-context-dev|ls /usr/lib/*/libboost_context.so|CUDA threads on the CPU"
-)
+# shellcheck source=tools/setup/packages.sh
+source tools/setup/packages.sh
+# shellcheck source=tools/setup/torch.sh
+source tools/setup/torch.sh
 
 kb_say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 kb_die() {
@@ -38,53 +27,11 @@ kb_no_arguments() {
 # A version as one number: 3.25.1 -> 3025
 kb_version() { printf '%s' "$1" | awk -F. '{print $1 * 1000 + $2}'; }
 
-kb_install_packages() {
-  local missing=() entry name probe why
-  for entry in "${KB_PACKAGES[@]}"; do
-    IFS='|' read -r name probe why <<<"$entry"
-    eval "$probe" >/dev/null 2>&1 && continue
-    missing+=("$name")
-    printf '  missing: %-22s %s\n' "$name" "$why"
-  done
-  if [ ${#missing[@]} -eq 0 ]; then
-    echo "  every package is there"
-  else
-    kb_apt_install "${missing[@]}"
-  fi
-  kb_check_versions
-}
-
-kb_apt_install() {
-  local sudo=""
-  command -v apt-get >/dev/null || kb_die "this is no Debian or Ubuntu (there is no apt-get): install by your own means: $*"
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || kb_die "you are not root and there is no sudo: have root run: apt-get install $*"
-    sudo true || kb_die "sudo refused: have root run: apt-get install $*"
-    sudo=sudo
-  fi
-  # A failed update need not matter: other sources may be enough, and apt-get install decides.
-  $sudo apt-get update -q || echo "  apt-get update failed; trying with the package lists as they are"
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
-    kb_die "apt-get could not install $* (its message is above): is there a network? Then run this again"
-}
-
-kb_check_versions() {
-  local found
-  found=$(cmake --version | awk 'NR == 1 {print $3}')
-  [ "$(kb_version "$found")" -ge 3025 ] ||
-    kb_die "CMake $found is too old, 3.25 or newer is needed: pip install cmake and put it first on PATH"
-  found=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  [ "$(kb_version "$found")" -ge 3011 ] ||
-    kb_die "Python $found is too old, 3.11 or newer is needed: put a newer python3 first on PATH"
-  found=$("${CXX:-c++}" -dumpfullversion 2>/dev/null || echo 99)  # clang knows no such option
-  [ "$(kb_version "$found")" -ge 12000 ] ||
-    kb_die "g++ $found is too old, 12 or newer is needed: install one and set CXX to it"
-}
-
 # kb_check_preset: before anything is downloaded for a preset that is none.
 kb_check_preset() {
   local presets
-  presets=$(cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') && [ -n "$presets" ] ||
+  presets=$(cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') || presets=""
+  [ -n "$presets" ] ||
     kb_die "cmake --list-presets failed; its message above says what to do"
   [[ $'\n'$presets$'\n' == *$'\n'$KB_PRESET$'\n'* ]] ||
     kb_die "there is no preset '$KB_PRESET': set KB_PRESET to one of ${presets//$'\n'/, }"
@@ -136,12 +83,6 @@ kb_choose_sizes() {
 
 kb_on_gpu() { [[ $KB_PRESET != cpu* ]]; }
 
-kb_have_torch() {
-  compgen -G '.venv/lib/python3*/site-packages/torch-*.dist-info/RECORD' >/dev/null || return 1
-  # Set up without a GPU, the wheel lacks the libraries that CUDA needs.
-  ! kb_on_gpu || .venv/bin/python -c 'import torch' 2>/dev/null
-}
-
 kb_check_resources() {
   local need_gb=1 free_kb memory_kb
   [ -d "build/$KB_PRESET" ] || need_gb=3
@@ -159,38 +100,22 @@ kb_check_resources() {
   [ "$KB_JOBS" -le "$(nproc)" ] || KB_JOBS=$(nproc)
 }
 
-kb_install_torch() {
-  local python=.venv/bin/python deps=()
-  if ! $python -m pip --version >/dev/null 2>&1; then
-    python3 -m venv .venv || kb_die "python3 -m venv .venv failed; on Debian and Ubuntu: apt-get install python3-venv"
-  fi
-  if ! $python -c 'import fastjsonschema, jinja2, pytest' 2>/dev/null; then
-    $python -m pip install -q --disable-pip-version-check -r tools/report-requirements.txt ||
-      kb_die "pip could not install fastjsonschema, Jinja2 and pytest (its message is above): is there a network? Then run this again"
-  fi
-  if [ -n "${KB_TORCH_DIR:-}" ]; then
-    echo "  LibTorch: $KB_TORCH_DIR (from KB_TORCH_DIR)"
-  elif kb_have_torch; then
-    echo "  LibTorch is in .venv"
-  else
-    kb_on_gpu || deps=(--no-deps)
-    echo "  installing the PyTorch wheel into .venv (0.6 GB to download, 1.3 GB on disk; for a GPU 3 and 8 GB)"
-    $python -m pip install --disable-pip-version-check "${deps[@]}" -r tools/torch-requirements.txt ||
-      kb_die "pip could not install PyTorch (its message is above): is there a network? Then run this again, or set KB_TORCH_DIR=<site-packages>/torch"
-  fi
-}
-
 kb_setup() {
+  kb_use_bundle
   kb_say "packages"
   kb_install_packages
   kb_say "machine"
   kb_choose_preset
+  kb_check_toolkit
   kb_check_resources
   kb_say "LibTorch"
   kb_install_torch
   kb_say "configure (preset $KB_PRESET)"
   # An empty folder, too: CMake would remember the one of an earlier call.
-  cmake --preset "$KB_PRESET" -DKB_TORCH_DIR="${KB_TORCH_DIR:-}" ${KB_SIZES:+-DKB_SIZES="$KB_SIZES"} ||
+  local options=(-DKB_TORCH_DIR="${KB_TORCH_DIR:-}" ${KB_SIZES:+-DKB_SIZES="$KB_SIZES"} ${KB_TASKS:+-DKB_TASKS="$KB_TASKS"}) name
+  [ "$KB_WAY" != fetch ] || options+=(-DKB_FETCH=ON -DKB_ARCHIVES="${KB_BUNDLE:+$KB_BUNDLE/archives}")
+  for name in "${!FETCHCONTENT_SOURCE_DIR_@}"; do options+=("-D$name=${!name}"); done
+  cmake --preset "$KB_PRESET" "${options[@]}" ||
     kb_die "cmake failed; its last message above says what to do"
 }
 
@@ -204,29 +129,9 @@ kb_need_everything() {
   fi
 }
 
-# kb_build <target...>: all, or kb_suite for what judging needs without the project's own tests.
+# kb_build <target...>
 kb_build() {
   kb_say "build"
   cmake --build --preset "$KB_PRESET" --target "$@" -j "$KB_JOBS" ||
     kb_die "the build failed; the message above names the file. Run this again to continue where it stopped"
-}
-
-# Builds and judges four small kernels of levels 1 to 3, for a table within minutes; once.
-kb_first_look() {
-  local first='level1.019_relu|level1.040_layer_norm|level2.076_gemm_add_relu|level3.001_mlp'
-  local name names=() targets=() globs=()
-  [ ! -e "build/$KB_PRESET/reports/results.json" ] || return 0
-  # -DKB_TASKS of an earlier call may have left them out.
-  while IFS= read -r name; do names+=("$name"); done < <(ctest --preset "$KB_PRESET" -N -R "^seed\.($first)\.correct$" |
-    sed -n 's/.*: seed\.\(.*\)\.correct$/\1/p')
-  [ ${#names[@]} -gt 0 ] || return 0
-  for name in "${names[@]}"; do
-    targets+=("seed.$name" "$name.test" "$name.bench")
-    globs+=(--tasks "${name/.//}")
-  done
-  kb_build kb_programs "${targets[@]}"
-  kb_say "judge ${#names[@]} of the shipped kernels"
-  ctest --preset "$KB_PRESET" -R "^seed\.($first)\." -j "$KB_JOBS" || true
-  kb_say "their table; all others follow (Ctrl-C stops, and the next call continues)"
-  reports/kb-report rollup --build-dir "build/$KB_PRESET" "${globs[@]}" --out "build/$KB_PRESET/first" || true
 }

@@ -81,6 +81,14 @@ class Rewriter {
            before.is("mutable");
   }
 
+  /// Where the bracket at `i` closes; none if there is no bracket that does.
+  std::size_t closing(std::size_t i) const {
+    return i < tokens_.size() && partner_[i] != none && partner_[i] > i ? partner_[i] : none;
+  }
+  bool is(std::size_t i, std::string_view text) const {
+    return i < tokens_.size() && tokens_[i].is(text);
+  }
+
   void erase(std::size_t from, std::size_t to) {
     for (std::size_t i = from; i <= to; ++i) tokens_[i].erased = true;
   }
@@ -120,7 +128,7 @@ class Rewriter {
     } else if (token.is("__shared__")) {
       shared(i);
     } else if (token.is("__launch_bounds__")) {
-      if (i + 1 < tokens_.size() && partner_[i + 1] != none) erase(i, partner_[i + 1]);
+      if (closing(i + 1) != none) erase(i, closing(i + 1));
     } else if (token.is("__forceinline__")) {
       token.erased = true;
       if (!has_inline(i)) token.prefix = "inline";
@@ -197,8 +205,9 @@ class Rewriter {
     std::size_t name = parameters - 1;
     while (name > i && tokens_[name].kind != Kind::identifier) --name;  // back over <...>
     const std::size_t end = partner_[j];
-    const std::string launch_bounds =
-        bounds == none ? "" : text(bounds + 2, partner_[bounds + 1], true);
+    const std::string launch_bounds = bounds == none || closing(bounds + 1) == none
+                                          ? ""
+                                          : text(bounds + 2, closing(bounds + 1), true);
     tokens_[j].suffix = " ::kb::cpu::kernel(\"" + std::string(tokens_[name].text) + "\", \"" +
                         source_.files[tokens_[name].file] + "\", " +
                         std::to_string(tokens_[name].line) + ", {" + launch_bounds +
@@ -304,12 +313,12 @@ class Rewriter {
         before.is("]") || before.is(">"))
       return;  // a parameter list
     std::size_t last = end + 1;
-    if (tokens_[last].is("&")) ++last;
-    while (tokens_[last].is("::") || tokens_[last + 1].is("::")) ++last;
-    if (tokens_[last].kind != Kind::identifier) return;
-    if (tokens_[last + 1].is("<")) last = matching_angle(last + 1);
-    const Token& behind = tokens_[last + 1];
-    if (!behind.is(")") && !behind.is(",") && !behind.is(";") && !behind.is("}")) return;
+    if (is(last, "&")) ++last;
+    while (is(last, "::") || is(last + 1, "::")) ++last;
+    if (last >= tokens_.size() || tokens_[last].kind != Kind::identifier) return;
+    if (is(last + 1, "<")) last = matching_angle(last + 1);
+    if (!is(last + 1, ")") && !is(last + 1, ",") && !is(last + 1, ";") && !is(last + 1, "}"))
+      return;
     erase(i, end);
     tokens_[i].prefix += call + "(";
     tokens_[last].suffix += ")";
@@ -343,11 +352,11 @@ class Rewriter {
         last.end = end;
         declarators.push_back({end + 1, none, none});
       } else if (is_attribute(token)) {
-        end = partner_[end + 1];
+        end = closing(end + 1);
       } else if (token.is("<")) {
         end = matching_angle(end);
       } else if (token.is("[") || token.is("{")) {
-        end = partner_[end];
+        end = closing(end);
       } else if (token.is("*") && last.first == none) {
         last.first = end;  // the type ends here: int *a, b
       } else if (token.kind == Kind::identifier && !token.erased) {
@@ -355,7 +364,9 @@ class Rewriter {
       }
       if (end == none) return;
     }
-    if (end == tokens_.size() || declarators.back().name == none) return;
+    if (end == tokens_.size() || std::any_of(declarators.begin(), declarators.end(),
+                                             [](const auto& each) { return each.name == none; }))
+      return;
     declarators.back().end = end;
     if (declarators[0].first == none) declarators[0].first = declarators[0].name;
     const std::string type = text(begin, declarators[0].first);
@@ -364,7 +375,7 @@ class Rewriter {
       const std::string own_name(tokens_[name].text), id = std::to_string(++counter_);
       std::string declarator = text(first, comma), address;
       // The size of dynamic shared memory is not the type's business.
-      if (external && tokens_[comma - 1].is("]") && tokens_[comma - 2].is("["))
+      if (external && comma - first > 2 && tokens_[comma - 1].is("]") && tokens_[comma - 2].is("["))
         declarator.insert(declarator.size() - 1, "1");
       structs += "struct kb_shared_" + id + " { " + type + " " + declarator + "; };";
       if (external) {
@@ -405,7 +416,9 @@ class Rewriter {
     for (std::size_t i = open; i < tokens_.size() && !tokens_[i].is(";"); ++i) {
       if (tokens_[i].is("<")) ++depth;
       if (tokens_[i].is(">") && --depth == 0) return i;
-      if (tokens_[i].is("(") || tokens_[i].is("[")) i = partner_[i];
+      if (!tokens_[i].is("(") && !tokens_[i].is("[")) continue;
+      i = closing(i);
+      if (i == none) break;
     }
     return open;
   }

@@ -136,9 +136,10 @@ class Lexer {
   }
 
   void number() {
-    while (at_ < text_.size()) {
+    for (const std::size_t start = at_; at_ < text_.size();) {
       const char c = peek();
-      const bool exponent = std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos;
+      const bool exponent =
+          at_ > start && std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos;
       if (c == '\'' && continues_identifier(peek(1)))
         at_ += 2;
       else if (continues_identifier(c) || c == '.' || (exponent && (c == '+' || c == '-')))

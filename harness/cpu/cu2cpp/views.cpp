@@ -23,7 +23,8 @@ class Merger {
     while (i < device_end || j < host_end) {
       if (!same(i, j)) {
         declarations(i, j);
-      } else if (device_.tokens[i].is("{") && is_body(i)) {
+      } else if (device_.tokens[i].is("{") && device_partner_[i] != none &&
+                 host_partner_[j] != none && is_body(i)) {
         body(i, j);
       } else {
         take(device_, i, i + 1);
@@ -49,9 +50,10 @@ class Merger {
     for (std::size_t i = first; i < end; ++i) {
       Token token = from.tokens[i];
       if (&from == &host_) {
-        const auto known = std::find(device_.files.begin(), device_.files.end(), file(from, token));
+        const std::string& name = file(from, token);
+        const auto known = std::find(device_.files.begin(), device_.files.end(), name);
         token.file = static_cast<int>(known - device_.files.begin());
-        if (known == device_.files.end()) device_.files.push_back(file(from, token));
+        if (known == device_.files.end()) device_.files.push_back(name);
       }
       if (i == first && jumps)
         token.trivia = device_.made.emplace_back("\n# " + std::to_string(token.line) + " \"" +

@@ -510,7 +510,7 @@ class Compilation {
     words.push_back(command_.source);
     if (!clang) words.insert(words.end(), {"-o", object});
     const bool unsupported = run->status == BuildStatus::unsupported;
-    if (unsupported) words.push_back("-rdc=true");  // nvcc wants it for launches inside kernels
+    if (unsupported) words.emplace_back("-rdc=true");  // nvcc wants it for launches inside kernels
     CompilerRun check = run_compiler(words, false);
     // Without the library that the CPU route refuses nvcc cannot tell either.
     if (unsupported && mentions(check.diagnostics, {"No such file or directory"})) return;

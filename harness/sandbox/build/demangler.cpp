@@ -23,7 +23,7 @@ constexpr rlim_t most_seconds = 1;  // for all names together
 constexpr rlim_t most_bytes = 256 << 20;
 
 std::string for_people(std::string_view name) {
-  const std::string text = printable(name);
+  std::string text = printable(name);
   if (text.size() <= longest_name) return text;
   return std::string(first_bytes(text, longest_name - 4)) + " ...";
 }
@@ -70,7 +70,7 @@ std::string lines_of_child(const std::vector<std::string>& symbols) {
   const pid_t child = fork();
   if (child == 0) demangle_within_limits(symbols, fds[1]);
   close(fds[1]);
-  const std::string text = child > 0 ? read_to_end(fds[0]) : "";
+  std::string text = child > 0 ? read_to_end(fds[0]) : "";
   close(fds[0]);
   while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
   return text;

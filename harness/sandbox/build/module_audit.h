@@ -19,8 +19,8 @@ struct ModulePolicy {
   std::vector<std::string> extra_needed;
 };
 
-/// True if a module may need this library ("libm.so.6") under the policy.
-bool may_need(std::string_view library, const ModulePolicy& policy);
+/// True if a module may need the library `needed` ("libm.so.6") under the policy.
+bool may_need(std::string_view needed, const ModulePolicy& policy);
 
 /// How an audit ended; the names are those of the verdicts.
 enum class AuditVerdict { ok, compile_error, policy_violation };

@@ -6,7 +6,8 @@
 
 #include <chrono>
 
-static constexpr uint32_t run = 5, wake = 8, cannot_capture = 3;  // of harness/sandbox/protocol/page.h
+// Of harness/sandbox/protocol/page.h.
+static constexpr uint32_t run = 5, wake = 8, cannot_capture = 3;
 
 // Words of the page: the operation stands behind the request, status and time behind the answer.
 struct Conversation {

@@ -26,7 +26,8 @@ class BenchmarksTest : public testing::Test {
     return chain;
   }
 
-  const fs::path json_ = fs::path(testing::TempDir()) / "benchmarks_test.json";
+  const TemporaryDirectory folder_;
+  const fs::path json_ = folder_.path() / "benchmarks.json";
 };
 
 // "name": value of each run of a chain that has it.
@@ -120,7 +121,7 @@ TEST_F(BenchmarksTest, TheTableIsAsWideAsItsNames) {
 }
 
 TEST_F(BenchmarksTest, TheFileOfAFlagIsWrittenToo) {
-  const fs::path other = fs::path(testing::TempDir()) / "benchmarks_test_out.json";
+  const fs::path other = folder_.path() / "out.json";
   Benchmarks benchmarks = with({"--benchmark_out=" + other.string()});
   Chain eager = chain("eager", {.pilot_blocks = 1, .max_blocks = 1});
   benchmarks.run(eager, [] { return Block{1, 1, 1, 1}; });

@@ -52,10 +52,8 @@ TEST_F(CompileSandbox, SystemFilesAreOutOfReach) {
 TEST_F(CompileSandbox, OtherCandidatesAndEarlierTemporaryFilesAreOutOfReach) {
   write("other/candidate.cu", "int other_candidates_code;\n");
   expect_refused(path("other/candidate.cu"), "other_candidates_code");
-  const std::string temporary = std::filesystem::temp_directory_path() / "kb_sandbox_probe.h";
-  write("probe", "");
-  std::filesystem::copy_file(write("probe.h", "int other_text;\n"), temporary,
-                             std::filesystem::copy_options::overwrite_existing);
+  const std::string temporary = root_.string() + ".h";  // beside this test's folder
+  std::filesystem::copy_file(write("probe.h", "int other_text;\n"), temporary);
   expect_refused(temporary, "other_text");
   std::filesystem::remove(temporary);
 }

@@ -73,6 +73,15 @@ def stopped(done: subprocess.CompletedProcess[str], *words: str) -> None:
     assert [w for w in words if w not in error_of(done)] == [], done.stderr
 
 
+def need_built(*files: str) -> None:
+    """Ends a test that needs these files of the build tree, if only some targets were built."""
+    missing = [file for file in files if not (BUILD_DIR / file).exists()]
+    if missing:
+        pytest.fail(
+            f"{', '.join(missing)} missing in {BUILD_DIR}: build the target all first", False
+        )
+
+
 @pytest.fixture(scope="session", name="shared_tree")
 def fixture_shared_tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """One tree for all tests: only the first configure step looks at the compiler."""

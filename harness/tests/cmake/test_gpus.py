@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 import pytest
-from conftest import BUILD_DIR, SOURCE_DIR
+from conftest import BUILD_DIR, SOURCE_DIR, need_built
 
 TASKS = ("019_relu", "023_softmax", "040_layer_norm")
 GPUS = ("gpu_1a", "gpu_2b")
@@ -55,6 +55,8 @@ def test_each_gpu_has_two_judges_at_a_time(build: pathlib.Path, tmp_path: pathli
     for folder in (seen, stand_ins, source):
         folder.mkdir()
     programs = [f"level1.{task}.{kind}" for task in TASKS for kind in ("test", "bench")]
+    need_built(*(f"bin/{each}" for each in programs))
+    need_built(*(f"modules/seed/level1.{task}.so" for task in TASKS))
     for program in programs:
         file = stand_ins / program
         real = build / "bin" / program

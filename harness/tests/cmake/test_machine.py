@@ -40,9 +40,9 @@ def test_no_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
 
 
 def test_old_torch(tree: Tree, tmp_path: pathlib.Path) -> None:
-    torch = fake_torch(tmp_path / "torch", "2.5.1+cu124")
+    torch = fake_torch(tmp_path / "torch", "2.6.0+cu124")
     done = tree.configure(f"-DKB_TORCH_DIR={torch}", build="other")
-    stopped(done, "too old", "2.6", "tools/quickstart")
+    stopped(done, "'2.6.0+cu124'", "too old", "2.7", "tools/quickstart")
 
 
 NEEDS_NVCC = pytest.mark.skipif(
@@ -209,3 +209,35 @@ def test_a_build_for_this_gpu(build: pathlib.Path) -> None:
     assert env["gpus"] == [env["gpu"]]
     spec = json.loads((build / "gpus.json").read_text())
     assert spec["local"] == [{"gpus": [{"id": "0", "slots": 2}]}]
+
+
+LACKING = ("-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON",)
+
+
+def test_a_package_that_is_missing(tree: Tree) -> None:
+    done = tree.configure(*LACKING, build="packages")
+    stopped(done, "CLI11", "tools/quickstart", "apt-get install libcli11-dev", "-DKB_FETCH=ON")
+
+
+def test_an_archive_that_is_another(tree: Tree, tmp_path: pathlib.Path) -> None:
+    """Whatever bears its name, it is its SHA-256 that counts."""
+    (tmp_path / "cli11.tar.gz").write_bytes(b"another")
+    done = tree.configure(*LACKING, "-DKB_FETCH=ON", f"-DKB_ARCHIVES={tmp_path}", build="packages")
+    stopped(done, f"{tmp_path}/cli11.tar.gz", "hash")
+
+
+@pytest.mark.parametrize("lacking", [(), LACKING])
+def test_a_source_folder_comes_first(
+    tree: Tree, tmp_path: pathlib.Path, lacking: tuple[str, ...]
+) -> None:
+    (tmp_path / "include").mkdir()
+    folder = f"-DFETCHCONTENT_SOURCE_DIR_CLI11={tmp_path}"
+    done = tree.configure(*lacking, folder, build="sources")
+    assert done.returncode == 0, done.stderr
+    assert f"cli11 is built from {tmp_path}" in done.stdout
+
+
+def test_libseccomp_from_a_checkout_is_refused(tree: Tree, tmp_path: pathlib.Path) -> None:
+    """It lacks what its release archive has generated."""
+    folder = f"-DFETCHCONTENT_SOURCE_DIR_LIBSECCOMP={tmp_path}"
+    stopped(tree.configure(folder, build="seccomp"), "syscalls.perf.c", "release archive")

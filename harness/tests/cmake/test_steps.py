@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD_DIR, stopped
+from conftest import BUILD_DIR, need_built, stopped
 from processes import alive, descendants, runs, wait_until
 
 RELU = "seed.level1.019_relu"
@@ -107,6 +107,7 @@ def test_judging_without_the_first_step(build: pathlib.Path) -> None:
 @pytest.mark.skipif(os.environ["KB_TEST_BACKEND"] != "cpu", reason="a GPU runs inline PTX")
 def test_what_the_build_step_decided_stays_decided(build: pathlib.Path) -> None:
     """CTest runs the next steps after one that was skipped; they must not find another verdict."""
+    need_built("modules/examples/level1.019_relu.so", "bin/level1.019_relu.test")
     assert step(build, "kb_check_build", PTX).returncode == 77
     before = result_of(build, PTX)
     assert (before["verdict"], before["stage"]) == ("skipped", "build")
@@ -136,8 +137,10 @@ def test_an_interrupted_ctest_leaves_no_process(build: pathlib.Path, key: signal
     """Ctrl-C reaches ctest's whole process group; the candidate has a session of its own."""
     if not (BUILD_DIR / "modules/examples").exists():
         pytest.skip("the example run is not configured")
+    scaled = "level1.097_scaled_dot_product_attention"
+    need_built(f"modules/examples/{scaled}.so", f"bin/{scaled}.test")
     assert step(build, "kb_check_build", ENDLESS).returncode == 0
-    program = build / "bin/level1.097_scaled_dot_product_attention.test"
+    program = build / f"bin/{scaled}.test"
     line = f'"{program}" "--manifest" "{build}/manifest.json" "--candidate" "{ENDLESS}"'
     folder = build / "ctest"
     folder.mkdir()

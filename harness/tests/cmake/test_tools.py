@@ -45,26 +45,74 @@ def quickstart(tree: Tree, machine: pathlib.Path, **environment: str) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
+def answer(machine: pathlib.Path, *cases: str) -> None:
+    """Gives the machine a python3 that can install everything but what these cases of a shell refuse."""
+    for name in ("mkdir", "cp", "dpkg-deb"):
+        say(machine, name, f'exec {shutil.which(name)} "$@"')
+    say(
+        machine,
+        "python3",
+        "\n".join(
+            [
+                'case "$*" in',
+                '"-m venv .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;',
+                *cases,
+                "*version_info*) echo 3.10 ;;",
+                "esac",
+            ]
+        ),
+    )
+
+
 def test_no_apt(tree: Tree, machine: pathlib.Path) -> None:
+    """What can come from PyPI comes from there."""
     (machine / "ninja").unlink()
-    last = quickstart(tree, machine)
-    assert "no Debian" in last and last.endswith(" ninja-build")
+    answer(machine, '*"install"*ninja) exit 1 ;;')
+    assert "pip could not install ninja" in quickstart(tree, machine)
 
 
-def test_no_sudo(tree: Tree, machine: pathlib.Path) -> None:
-    (machine / "ninja").unlink()
+@pytest.mark.parametrize("sudo", ["", "exit 1"])
+def test_what_only_root_can_install(tree: Tree, machine: pathlib.Path, sudo: str) -> None:
+    """Nothing is fetched where the compiler is missing."""
+    answer(machine)
+    (machine / "g++").unlink()
     say(machine, "id", "echo 1000")
-    say(machine, "apt-get", "exit 0")
+    say(machine, "apt-get", f"touch {machine}/called")
+    if sudo:
+        say(machine, "sudo", sudo)
     last = quickstart(tree, machine)
-    assert "no sudo" in last and last.endswith("apt-get install ninja-build")
+    assert "have root install g++" in last and not (machine / "called").exists()
 
 
-def test_sudo_that_refuses(tree: Tree, machine: pathlib.Path) -> None:
-    (machine / "ninja").unlink()
+def test_packages_are_fetched_as_any_user(tree: Tree, machine: pathlib.Path) -> None:
+    """With state and cache in .deps/, and only what is missing."""
+    answer(machine)
     say(machine, "id", "echo 1000")
-    say(machine, "apt-get", "exit 0")
-    say(machine, "sudo", "exit 1")
-    assert quickstart(tree, machine).startswith("error: sudo refused")
+    say(machine, "apt-get", f'echo "$@" >>{machine}/calls; exit 1')
+    script = (
+        "source tools/lib/setup.sh; set -eu; KB_PACKAGES=('libx-dev|false|x|archive' 'cmake|true|y|pypi'); "
+        "kb_install_packages"
+    )
+    done = tree.run(["bash", "-c", script], PATH=str(machine), KB_FETCH="", KB_BUNDLE="")
+    assert done.returncode == 1 and "packages are unpacked into .deps/root" in done.stdout
+    assert "apt-get could not fetch libx-dev" in done.stderr and "KB_FETCH=1" in done.stderr
+    for call in (machine / "calls").read_text().splitlines():
+        assert f"Dir::State={tree.root}/.deps/apt" in call
+        assert f"Dir::Cache={tree.root}/.deps/apt" in call
+    shutil.rmtree(tree.root / ".deps")
+
+
+def test_a_bundle_that_was_not_copied_whole(
+    tree: Tree, machine: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    for name in ("sha256sum", "dpkg-deb"):
+        say(machine, name, f'exec {shutil.which(name)} "$@"')
+    bundle = tmp_path / "bundle"
+    bundle.mkdir()
+    assert "make a bundle with tools/bundle" in quickstart(tree, machine, KB_BUNDLE=str(bundle))
+    (bundle / "SHA256SUMS").write_text(f"{'0' * 64}  wheel\n")
+    (bundle / "wheel").write_text("half")
+    assert "copy it again" in quickstart(tree, machine, KB_BUNDLE=str(bundle))
 
 
 def test_no_network_for_apt(tree: Tree, machine: pathlib.Path) -> None:
@@ -93,8 +141,7 @@ esac""",
 @pytest.mark.parametrize(
     ("program", "script", "message"),
     [
-        ("cmake", "echo cmake version 3.22.1", "CMake 3.22.1 is too old"),
-        ("c++", "echo 10.2.1", "g++ 10.2.1 is too old"),
+        ("c++", "echo 11.4.0", "g++ 11.4.0 is too old"),
         ("df", "echo F; echo disk 0 0 2000000 0% /", "2 GB of disk are free in"),
     ],
 )
@@ -103,6 +150,35 @@ def test_too_old_or_too_small(
 ) -> None:
     say(machine, program, script)
     assert message in quickstart(tree, machine)
+
+
+def test_an_old_cmake_is_replaced(tree: Tree, machine: pathlib.Path) -> None:
+    say(machine, "cmake", "echo cmake version 3.22.1")
+    answer(machine, '*"install"*cmake*) exit 1 ;;')
+    assert "pip could not install cmake>=3.25" in quickstart(tree, machine)
+
+
+@pytest.mark.parametrize(
+    ("driver", "toolkit", "torch"),
+    [
+        ("580.65.06", "13.0", "2.11.0"),
+        ("595.10", "12.4", "2.11.0"),
+        ("570.86.15", "12.8", "2.10.0"),
+        ("550.54", "13.0", "nvcc is of CUDA 13.0, but the driver runs CUDA 12 at most"),
+        ("470.1", "11.4", "the NVIDIA driver 470 is too old"),
+    ],
+)
+def test_the_driver_decides_which_torch(
+    tree: Tree, machine: pathlib.Path, driver: str, toolkit: str, torch: str
+) -> None:
+    say(machine, "nvidia-smi", f"echo {driver}")
+    say(machine, "nvcc", f"echo Cuda compilation tools, release {toolkit}, V{toolkit}.1")
+    script = (
+        "set -eu; source tools/lib/setup.sh; KB_PRESET=h100; kb_check_toolkit; row=$(kb_torch_for_driver); "
+        "echo ${row#* }"
+    )
+    done = tree.run(["bash", "-c", script], PATH=str(machine))
+    assert (done.stdout.strip() == torch) if done.returncode == 0 else (torch in done.stderr)
 
 
 def test_a_preset_that_is_none(tree: Tree, machine: pathlib.Path) -> None:
@@ -121,23 +197,9 @@ def test_a_preset_of_the_user_is_one(tree: Tree, machine: pathlib.Path) -> None:
     assert "2 GB of disk are free in" in last
 
 
-def can_install(machine: pathlib.Path) -> None:
-    """Gives the machine a python3 that can install everything."""
-    for name in ("mkdir", "cp"):
-        say(machine, name, f'exec {shutil.which(name)} "$@"')
-    say(
-        machine,
-        "python3",
-        """case "$*" in
-"-m venv .venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;
-*version_info*) echo 3.11 ;;
-esac""",
-    )
-
-
 def options(tree: Tree, machine: pathlib.Path, **environment: str) -> set[str]:
     """What quickstart configures with, on a machine whose python3 can install everything."""
-    can_install(machine)
+    answer(machine)
     say(
         machine,
         "cmake",
@@ -208,7 +270,7 @@ def test_selftest_needs_all_tests(
     tree: Tree, machine: pathlib.Path, remembered: dict[str, str], complete: bool
 ) -> None:
     """Nothing is built where an earlier choice, which CMake remembers, has left some out."""
-    can_install(machine)
+    answer(machine)
     say(machine, "grep", f'exec {shutil.which("grep")} "$@"')
     cached = {"KB_TASKS": "*", "KB_RUNS": "*", "KB_CONTRACT": "kernelbench", **remembered}
     cache = "".join(f"{name}:STRING={value}\n" for name, value in cached.items())
@@ -254,35 +316,96 @@ def test_sources_that_no_gpu_has_tried_are_told(tree: Tree) -> None:
     shutil.rmtree(tree.root / "reports")
 
 
+# quickstart's own parts, with what builds and judges replaced by lines that say so.
+LEVELS = r"""
+source tools/lib/setup.sh; source tools/lib/judge-run.sh; source tools/lib/levels.sh
+root=$PWD preset=p KB_PRESET=cpu build=$PWD/build/p KB_JOBS=1 run=seed
+fail() { kb_die "$*"; }
+kb_build_step() { echo "build ${*:2}"; }
+kb_check_machine() { :; }
+kb_find_pending() { kb_pending=($NAMES); }
+kb_judge_pending() { echo "judge ${kb_pending[*]}"; }
+kb_choose_tests() { :; }
+kb_print_part() { echo "table $*"; }
+set -eu
+"""
+
+
+def levels(tree: Tree, script: str, **environment: str) -> list[str]:
+    """What quickstart does, but for headings."""
+    done = tree.run(["bash", "-c", LEVELS + script], **environment)
+    assert done.returncode == 0, done.stderr
+    return [x for x in done.stdout.splitlines() if x and "==" not in x]
+
+
 def test_the_first_look_builds_what_is_configured_of_it_once(
     tree: Tree, tmp_path: pathlib.Path
 ) -> None:
-    log = tmp_path / "log"
-    say(
-        tmp_path,
-        "ctest",
-        f"""case "$*" in
-*" -N "*) echo "  Test  #7: seed.level1.019_relu.correct" ;;
-*) echo "ctest $*" >>{log} ;;
-esac""",
-    )
-    say(tmp_path, "cmake", f'echo "cmake $*" >>{log}')
-    shutil.rmtree(tree.root / "build/p", ignore_errors=True)
-    script = "source tools/lib/setup.sh; KB_PRESET=p KB_JOBS=1; set -e; kb_first_look"
-    path = f"{tmp_path}:/usr/bin:/bin"
-    done = tree.run(["bash", "-c", script], PATH=path)
-    assert done.returncode == 0, done.stderr
-    build, judge = log.read_text().splitlines()
-    assert build.endswith(
-        "--target kb_programs seed.level1.019_relu level1.019_relu.test level1.019_relu.bench -j 1"
-    )
-    assert judge.startswith("ctest --preset p -R ^seed")
+    say(tmp_path, "ctest", 'echo "  Test  #7: seed.level1.019_relu.correct"')
+    build = tree.root / "build/p"
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir(parents=True)
+    given = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NAMES": "seed.level1.019_relu seed.level1.9_x"}
+    assert levels(tree, "kb_first_look", **given) == [
+        "build kb_programs seed.level1.019_relu level1.019_relu.test level1.019_relu.bench",
+        "judge seed.level1.019_relu",
+        "table level1/019_relu",
+    ]
+    (build / "reports").mkdir()
+    (build / "reports/results.json").write_text("{}")
+    assert levels(tree, "kb_first_look", **given) == []
 
-    log.unlink()
-    (tree.root / "build/p/reports").mkdir(parents=True)
-    (tree.root / "build/p/reports/results.json").write_text("{}")
-    assert tree.run(["bash", "-c", script], PATH=path).returncode == 0
-    assert not log.exists()
+
+def test_a_level_is_judged_before_the_next_one_is_built(tree: Tree, tmp_path: pathlib.Path) -> None:
+    listed = "".join(f"echo Test 1: seed.level{n}.01_a.correct;" for n in (1, 3))
+    say(
+        tmp_path, "ctest", f'{{ {listed} }} | grep -E "${{5#^}}"'
+    )  # --test-dir D -N -R <expression>
+    given = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NAMES": "seed.level1.01_a seed.level3.01_a"}
+    said = levels(tree, "kb_judge_levels", **given)
+    assert [line.split()[0] for line in said] == ["build", "judge", "table"] * 2
+    assert said[1] == "judge seed.level1.01_a" and said[4] == "judge seed.level3.01_a"
+    assert said[5] == "table level1/* level3/*"
+
+
+def test_examples_are_held_against_what_they_expect(tree: Tree, tmp_path: pathlib.Path) -> None:
+    say(tmp_path, "ctest", "echo Total Tests: 6")
+    folder = tree.root / "candidates/examples/level1"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    expected = ("pass", "skipped on cpu, pass on cuda.", "timeout or incorrect", "compile_error")
+    verdicts = ("pass", "skipped", "incorrect", "pass")
+    told = ""
+    for name, line, verdict in zip("abcd", expected, verdicts, strict=True):
+        (folder / f"{name}.cu").write_text(f"// One.\n// Expected: {line}\n")
+        told += f"echo examples.level1.{name} {verdict};"
+    reports = f"reports/kb-report() {{ {told} }}; kb_judge_examples"
+    path = f"{tmp_path}:/usr/bin:/bin"
+    said = levels(tree, reports, PATH=path, NAMES="")
+    shutil.rmtree(tree.root / "candidates/examples")
+    assert said == [
+        "3 of 4 examples have the verdict they should",
+        "  examples.level1.d is pass and should be compile_error",
+    ]
+
+
+def test_a_stopped_quickstart_says_that_the_next_call_continues(tree: Tree) -> None:
+    """And ends what it has started, though it ends at errors of its own."""
+    script = "set -m; sleep 600 & kb_working=$!; set +m; kb_stop INT 2"
+    done = tree.run(["bash", "-c", LEVELS + script, "tools/quickstart"])
+    assert done.returncode == 130
+    assert done.stderr == "quickstart: stopped; the same command continues where it was\n"
+
+
+def test_a_build_tells_the_time_left(tree: Tree) -> None:
+    script = """
+    kb_step=all kb_step_told=0 kb_step_started=$((SECONDS - 100))
+    for i in 1 50 100; do kb_step_line "[$i/100] Building x"; kb_step_line "error: no"; done 2>&1
+    """
+    assert levels(tree, script) == [
+        "building all: 50 of 100 steps, 2 min left",
+        "building all: 100 of 100 steps, 0 s left",
+    ]
 
 
 def test_gpu_check_needs_a_built_preset(tree: Tree) -> None:
@@ -376,12 +499,10 @@ def test_fleet_remembers_what_is_not_judged(
     """A submission that lost its jobs is forgotten once others have taken its kernels over."""
     for run in ("a/s0", "a/s1", "b", "judged"):
         (tree.root / "candidates" / run).mkdir(parents=True)
-    (tmp_path / "reports").mkdir()
-    say(
-        tmp_path / "reports",
-        "kb-report",
-        "case $1-$4 in shards-*) echo 1 ;; pending-judged) ;; pending-*) echo x ;; esac",
-    )
+    for folder in ("reports", "tools/slurm"):
+        (tmp_path / folder).mkdir(parents=True)
+    say(tmp_path / "reports", "kb-report", "[ $4 = judged ] || echo x")  # pending
+    say(tmp_path / "tools/slurm", "kb-fleet", "echo 1")  # shards
     (tmp_path / "candidates").symlink_to(tree.root / "candidates")
     before = tmp_path / "build/fleet/1"
     before.mkdir(parents=True)
@@ -389,7 +510,7 @@ def test_fleet_remembers_what_is_not_judged(
     script = f"""
     root={tmp_path} build={tmp_path}/build preset=p share= shards= ship=folder scratch= exclude=
     runs=({submitted}) seconds=() slurm=()
-    source {tree.root}/tools/lib/fleet.sh
+    source {tree.root}/tools/slurm/fleet.sh
     fail() {{ echo "$*" >&2; exit 2; }}
     say() {{ :; }}
     sbatch() {{ echo 2; }}

@@ -190,6 +190,12 @@ def test_names_are_paths(manifest: dict) -> None:
         assert c["result"] == f"results/{folder}/{'/'.join(where)}.json"
 
 
+def test_no_two_tests_write_to_one_folder() -> None:
+    """Each test of GoogleTest's is a process, and several run at once: TemporaryDirectory is its own."""
+    sources = (SOURCE_DIR / "harness/tests").rglob("*.cpp")
+    assert [p for p in sources if "testing::TempDir()" in p.read_text()] == []
+
+
 def test_every_option_is_documented() -> None:
     sources = "".join(
         p.read_text()

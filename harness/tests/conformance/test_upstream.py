@@ -1,9 +1,9 @@
 """Every task is what upstream's facts say, apart from the deviations on record.
 
-Compares `kb_reference --list` with upstream/level<N>.jsonl and upstream/deviations.json, whose form
-upstream/README.md describes.
+Compares `kb_reference --list` and the reports' data/tasks.json with upstream/level<N>.jsonl and
+upstream/deviations.json, whose form upstream/README.md describes.
 
-Environment: KB_REFERENCE, the program.
+Environment: KB_REFERENCE, the program; KB_SOURCE_DIR, the source tree.
 """
 
 import copy
@@ -40,7 +40,21 @@ def read_list() -> dict[str, Record]:
     return {task["name"]: task for task in json.loads(done.stdout) if task["level"] in LEVELS}
 
 
+def read_given() -> dict[str, Record]:
+    """What tools/import takes for upstream's arguments, constants and inputs, by task."""
+    path = pathlib.Path(os.environ["KB_SOURCE_DIR"]) / "reports/kb_report/data/tasks.json"
+    rows = json.loads(path.read_text())
+    return {f"level{r['level']}/{r['task']}": r for r in rows if r["level"] in LEVELS}
+
+
+# Parameters of Model that upstream gives no argument for, though a constant has the name.
+LEFT_AT_DEFAULT = {
+    "024_log_softmax": ["dim"],
+    "073_conv_transposed_3d_asymmetric_input_square_kernel_strided_padded_grouped": ["groups"],
+    "032_convolutional_vision_transformer": ["in_channels", "image_size"],
+}
 FACTS = read_facts()
+GIVEN = read_given()
 DEVIATIONS: dict[str, Record] = json.loads((FACTS_DIR / "deviations.json").read_text())
 
 
@@ -111,6 +125,60 @@ def test_a_deviation_is_one_and_says_why(name: str) -> None:
     assert len(DEVIATIONS[name]) > 1
     assert len(DEVIATIONS[name]["why"]) > len("none")
     assert stale(FACTS[name], DEVIATIONS[name]) == []
+
+
+def wrongly_given(given: Record, fact: Record, deviation: Record) -> list[str]:
+    """What of upstream's arguments, constants and inputs in tasks.json is not as its facts say."""
+
+    def value(argument: Any) -> Any:
+        if isinstance(argument, list):
+            return [value(a) for a in argument]
+        return fact["constants"][argument] if isinstance(argument, str) else argument
+
+    def text(given: Any) -> str:
+        return "python float" if isinstance(given, float) else json.dumps(given).replace(" ", "")
+
+    arguments = [value(a) for a in given["arguments"]]
+    count = len(arguments)
+    rest = [name for name in list(fact["init_args"])[count:] if name in fact["constants"]]
+    inputs = [x if x == "python float" else x[x.index("[") :] for x in fact["inputs"]]
+    numbers = [x for x in given["inputs"] if isinstance(x, float)]
+    pairs = {
+        "constants": (given["constants"], fact["constants"]),
+        "arguments": (arguments, list(fact["init_args"].values())[:count]),
+        "left out": (rest, LEFT_AT_DEFAULT.get(given["task"], [])),
+        "inputs": ([text(x) for x in given["inputs"]], inputs),
+        "numbers": (numbers, list(deviation.get("sizes_added", {}).values()) if numbers else []),
+    }
+    return [f"{key}: {got} is not {want}" for key, (got, want) in pairs.items() if got != want]
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_what_an_import_takes_is_upstreams(name: str) -> None:
+    assert wrongly_given(GIVEN[name], FACTS[name], DEVIATIONS.get(name, {})) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arguments": ["dim1"]},
+        {"arguments": [["features", "dim2", 2]]},
+        {"constants": {"batch_size": 17}},
+        {"inputs": [[16, 64, 256]]},
+        {"inputs": [[16, 64, 256, 256], 3.14]},
+    ],
+    ids=range(5),
+)
+def test_what_an_import_takes_wrongly_is_found(change: Record) -> None:
+    name = "level1/040_layer_norm"
+    assert wrongly_given(GIVEN[name], FACTS[name], {}) == []
+    assert wrongly_given(GIVEN[name] | change, FACTS[name], {}) != []
+
+
+def test_an_argument_that_is_left_out_is_found() -> None:
+    name = "level2/012_gemm_multiply_leaky_relu"
+    given = GIVEN[name]
+    assert wrongly_given(given | {"arguments": given["arguments"][:-1]}, FACTS[name], {}) != []
 
 
 def set_size(task: Record) -> None:

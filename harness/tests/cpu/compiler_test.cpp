@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/files.h"
 #include "run_command.h"
 
 namespace {
@@ -17,13 +18,6 @@ using kb::test::run_command;
 
 class Compiler : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "kb-compiler-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& source) {
     std::ofstream(folder_ + "/k.cu") << source;
     return folder_ + "/k.cu";
@@ -49,7 +43,8 @@ class Compiler : public testing::Test {
     EXPECT_FALSE(std::filesystem::exists(folder_ + "/k.o"));
   }
 
-  std::string folder_;
+  const kb::TemporaryDirectory temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(Compiler, WritesObjectAndDependencies) {

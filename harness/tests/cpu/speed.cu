@@ -1,5 +1,6 @@
 // Speed of the CUDA-on-CPU layer: the workloads of the table in reports/hardware/cpu.
-// KB_CPU_THREADS sets the number of threads. Valid CUDA like everything here; the launches wait for their end.
+// KB_CPU_THREADS sets the number of threads. Valid CUDA like everything here; the launches wait for
+// their end.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime.h>
 

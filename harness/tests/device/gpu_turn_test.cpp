@@ -9,6 +9,8 @@
 #include <functional>
 #include <string>
 
+#include "base/files.h"
+
 namespace kb {
 namespace {
 
@@ -51,7 +53,8 @@ class GpuTurnTest : public testing::Test {
   }
 
   int said_[2], go_[2];
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "gpu_turn";
+  const TemporaryDirectory temporary_;
+  const std::filesystem::path folder_ = temporary_.path() / "gpu_turn";
 };
 
 TEST_F(GpuTurnTest, TheSecondProcessWaitsForTheFirstToEnd) {
@@ -67,8 +70,7 @@ TEST_F(GpuTurnTest, TheSecondProcessWaitsForTheFirstToEnd) {
 
 TEST_F(GpuTurnTest, AGpuHasOneTurnByWhateverNameAndFolder) {
   // As tools/judge makes them.
-  const std::filesystem::path other = folder_.string() + "_of_a_kernel";
-  std::filesystem::remove_all(other);
+  const std::filesystem::path other = temporary_.path() / "of_a_kernel";
   std::filesystem::create_directories(other);
   std::filesystem::create_directory_symlink(folder_ / "bin", other / "bin");
   const pid_t first = start("GPU-2", 'A', [&] { hold(); });

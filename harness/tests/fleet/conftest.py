@@ -1,33 +1,19 @@
 """A Slurm cluster of three virtual nodes, and the checkout of the tests of tools/ to submit from."""
 
-import importlib.util
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 
 import pytest
+from checkout import PRESET, SOURCE_DIR, Checkout
 from processes import alive, wait_until
 
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"  # where Debian has the daemons
 _NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
-_TOOLS = pathlib.Path(__file__).parent.parent / "tools/conftest.py"
-
-
-def _load_tools():
-    """The checkout of the tests beside this folder, whose file has the name of this one."""
-    spec = importlib.util.spec_from_file_location("tools_conftest", _TOOLS)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-tools = _load_tools()
 
 
 def pytest_sessionstart() -> None:
@@ -53,7 +39,7 @@ class Cluster:
         assert done.stdout == f"export SLURM_CONF={folder}/slurm.conf\n"
 
     def _tool(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        program = tools.SOURCE_DIR / "tools/slurm-on-one-machine"
+        program = SOURCE_DIR / "tools/slurm-on-one-machine"
         return self._run(str(program), *arguments, str(self.folder))
 
     def _run(self, *command: str) -> subprocess.CompletedProcess[str]:
@@ -113,7 +99,7 @@ def cluster(one_cluster: Cluster) -> Iterator[Cluster]:
     one_cluster.repair()
 
 
-class Fleet(tools.Checkout):
+class Fleet(Checkout):
     """A checkout whose tools/fleet submits to the cluster."""
 
     def __init__(self, root: pathlib.Path, cluster: Cluster) -> None:
@@ -128,7 +114,7 @@ class Fleet(tools.Checkout):
         """The tests of the two kernels, with all their paths in this checkout."""
         super().write_tests(text)
         file = self.build / "CTestTestfile.cmake"
-        file.write_text(file.read_text().replace(f"{tools.SOURCE_DIR}/", f"{self.root}/"))
+        file.write_text(file.read_text().replace(f"{SOURCE_DIR}/", f"{self.root}/"))
 
     def fleet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs tools/fleet to its end."""
@@ -140,7 +126,7 @@ class Fleet(tools.Checkout):
 
     def submit(self, *options: str) -> str:
         """Submits the run; what it said."""
-        done = self.fleet("submit", "--cpus-per-task", "1", *options, tools.PRESET, "examples")
+        done = self.fleet("submit", "--cpus-per-task", "1", *options, PRESET, "examples")
         assert done.returncode == 0, done.stderr
         return done.stderr.splitlines()[-1]
 

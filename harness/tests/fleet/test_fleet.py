@@ -8,10 +8,10 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from conftest import Cluster, Fleet, tools
+from checkout import PRESET, RIGHT, WRONG
+from conftest import Cluster, Fleet
 from processes import wait_until
 
-PRESET, RIGHT, WRONG = tools.PRESET, tools.RIGHT, tools.WRONG
 BOTH = {RIGHT: "pass", WRONG: "incorrect"}
 
 
@@ -44,7 +44,7 @@ def test_a_run_is_judged_once_on_the_nodes(fleet: Fleet, ship: str, tmp_path: pa
     assert fleet.fleet("status", PRESET).stdout.count(" done") == 2
     done = fleet.fleet("collect", "--wait", PRESET)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass"
+    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 submitted kernels is right"
     assert fleet.verdicts() == BOTH
     before = {task: fleet.result(task).stat().st_mtime_ns for task in BOTH}
     # Whoever asks again, here or there, judges nothing.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/files.h"
 #include "kb/reference.h"
 #include "reference/safetensors.h"
 
@@ -33,7 +34,6 @@ Task scaling() {
 
 class GivenWeightsTest : public testing::Test {
  protected:
-  void TearDown() override { fs::remove(file_); }
   GivenWeights given(const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
     write_safetensors(file_, tensors);
     return with_weights(scaling(), file_);
@@ -47,7 +47,8 @@ class GivenWeightsTest : public testing::Test {
     return "";
   }
 
-  fs::path file_ = testing::TempDir() + "given_weights.safetensors";
+  const TemporaryDirectory folder_;
+  const fs::path file_ = folder_.path() / "given_weights.safetensors";
   at::Tensor scale_ = at::arange(8).to(at::kFloat), order_ = at::arange(7, -1, -1);
 };
 

@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 
 class Folder : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(path); }
-  void TearDown() override { fs::remove_all(path); }
   void write(const std::string& name, const std::string& text) {
     fs::create_directories((path / name).parent_path());
     std::ofstream(path / name) << text;
@@ -27,7 +25,8 @@ class Folder : public testing::Test {
         std::distance(fs::directory_iterator(path), fs::directory_iterator()));
   }
 
-  const fs::path path = fs::temp_directory_path() / ("kb-result-" + std::to_string(getpid()));
+  const TemporaryDirectory folder;
+  const fs::path& path = folder.path();
 };
 
 using Files = Folder;
@@ -74,7 +73,6 @@ TEST_F(Files, TextThatIsNotUtf8IsStoredAsValidJson) {
 class Results : public Folder {
  protected:
   void SetUp() override {
-    Folder::SetUp();
     for (const char* file : {"lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner",
                              "lib/tasks/level1.019_relu.so", "modules/m/level1.019_relu.so"}) {
       write(file, file);

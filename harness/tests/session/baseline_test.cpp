@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/files.h"
 #include "base/result/files.h"
 #include "judge/acceptance/precision.h"
 #include "tests/reference/small_task.h"
@@ -22,8 +23,7 @@ class Package : public testing::Test {
     entry_.level = 1;
     entry_.task = "001_small";
     entry_.torch = "2.11.0";
-    entry_.build_dir = fs::path(testing::TempDir()) / "baseline_test";
-    fs::remove_all(entry_.build_dir);
+    entry_.build_dir = folder_.path() / "cpu";
     fs::create_directories(entry_.build_dir / "lib/tasks");
     fs::create_directories(entry_.build_dir / "aoti");
     const fs::path library = entry_.build_dir / "lib/tasks/level1.001_small.so";
@@ -37,12 +37,12 @@ class Package : public testing::Test {
              {"failure", nullptr}};
     task_.fields.fields = {{"N", SizeField::Kind::integer, 0, 1, false}};
   }
-  ~Package() override { fs::remove_all(entry_.build_dir); }
 
   fs::path path() const { return package_of(entry_, "fp32"); }
   std::string why() const { return why_no_package(path(), entry_, task_, four_, "fp32", "cpu"); }
   void describe() const { replace_json(fs::path(path()).replace_extension(".json"), made_); }
 
+  const TemporaryDirectory folder_;
   CandidateEntry entry_;
   Task task_ = small_task({}, {});
   SizeBytes four_{4, 0, 0, 0, 0, 0, 0, 0};
@@ -51,7 +51,7 @@ class Package : public testing::Test {
 
 TEST_F(Package, StandsForTheReferenceItWasMadeFrom) {
   EXPECT_EQ(path().filename(), "level1.001_small.fp32.pt2");
-  EXPECT_EQ(why(), "there is no AOTInductor package; tools/export-aoti baseline_test makes it");
+  EXPECT_EQ(why(), "there is no AOTInductor package; tools/export-aoti cpu makes it");
   describe();
   EXPECT_EQ(why(), "");
 }

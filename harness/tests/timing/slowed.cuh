@@ -1,6 +1,7 @@
-// Makes a candidate slower by a known share: `const Slowed slowed(stream);` as the first line of launch()
-// lets the stream wait, behind everything that launch() puts there, KB_SLOWED percent of the time this took.
-// tools/slow-down puts both into copies of the shipped candidates; the two extra kernels add 2 to 3 us.
+// Makes a candidate slower by a known share: `const Slowed slowed(stream);` as the first line of
+// launch() lets the stream wait, behind everything that launch() puts there, KB_SLOWED percent of
+// the time this took. harness/lab/slow-down puts both into copies of the shipped candidates; the two
+// extra kernels add 2 to 3 us.
 __device__ uint64_t slowed_since;
 
 __device__ uint64_t nanoseconds() {

@@ -6,7 +6,7 @@ import sys
 import types
 
 import pytest
-from conftest import EXAMPLES, RIGHT, SOURCE_DIR, WRONG, Checkout
+from checkout import EXAMPLES, RIGHT, SOURCE_DIR, WRONG, Checkout
 
 
 @pytest.fixture(name="adapter")

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD_DIR, EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
+from checkout import BUILD_DIR, EXAMPLES, PRESET, RIGHT, SOURCE_DIR, WRONG, Checkout
 from processes import alive, descendants, runs, wait_until
 
 BLOCKS = (SOURCE_DIR / "level1/019_relu/candidate.cu").read_text()  # includes <kb/map.cuh>
@@ -145,7 +145,9 @@ def test_a_contract_overrides_the_presets(checkout: Checkout) -> None:
     """The result names it; one of another element type needs another build."""
     kernel = str(EXAMPLES / f"{RIGHT}.cu")
     for contract in ("fp32", "tf32"):
-        done = checkout.judge("--contract", contract, "--no-timing", PRESET, f"level1/{RIGHT}", kernel)
+        done = checkout.judge(
+            "--contract", contract, "--no-timing", PRESET, f"level1/{RIGHT}", kernel
+        )
         assert json.loads(done.stdout)["correctness"]["contract"] == contract
     done = checkout.judge("--contract=bf16", "--no-timing", PRESET, f"level1/{RIGHT}", kernel)
     assert done.returncode == 2 and "-DKB_CONTRACT=bf16" in done.stderr

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import PRESET, RIGHT, WRONG, Checkout
+from checkout import PRESET, RIGHT, WRONG, Checkout
 from processes import alive, descendants, wait_until
 
 
@@ -20,7 +20,10 @@ def test_a_run_is_judged_once(checkout: Checkout) -> None:
     feedback = f"build/{PRESET}/runs/examples/feedback"
     assert done.stderr.splitlines()[-1] == f"what each kernel lacks: {feedback}"
     assert any((checkout.root / feedback).iterdir())
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass"
+    *_, failure, sentence = done.stdout.splitlines()
+    assert failure.split()[:2] == ["incorrect", f"level1/{WRONG}"]
+    assert json.loads(checkout.result(WRONG).read_text())["evidence"][:60] in failure
+    assert sentence == "examples: 1 of 2 submitted kernels is right"
     assert "tests failed" not in done.stdout + done.stderr
     assert (checkout.build / "runs/examples/results.json").exists()
 
@@ -62,7 +65,9 @@ def test_kernels_that_do_not_compile_are_counted(checkout: Checkout) -> None:
     result["hashes"] |= {"module": None}
     file.write_text(json.dumps(result))
     done = checkout.judge(PRESET, "examples")
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 does not compile"
+    assert done.stdout.splitlines()[-1] == (
+        "examples: 1 of 2 submitted kernels is right, 1 of 2 does not compile"
+    )
 
 
 # What ctest says of six kernels: one is wrong, the others are timed.
@@ -134,7 +139,9 @@ def test_a_kernel_that_cannot_be_judged_is_named(checkout: Checkout) -> None:
     done = checkout.judge(PRESET, "examples")
     assert done.returncode == 1
     assert f"judge: examples.level1.{WRONG} could not be judged" in done.stderr
-    assert done.stdout.splitlines()[-1] == "examples: 1 of 2 pass, 1 of 2 is not judged"
+    assert done.stdout.splitlines()[-1] == (
+        "examples: 1 of 2 submitted kernels is right, 1 of 2 is not judged"
+    )
 
 
 def test_a_build_that_fails_says_why_and_judges_nothing(checkout: Checkout) -> None:

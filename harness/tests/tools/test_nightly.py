@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from conftest import BUILD_DIR, SOURCE_DIR
+from checkout import BUILD_DIR, SOURCE_DIR
 
 RELU = "seed.level1.019_relu"
 SOFTMAX = "seed.level1.023_softmax"
@@ -245,6 +245,36 @@ def test_wrong_options_build_nothing(night: Night, options: tuple[str, ...], mes
     assert done.returncode != 0
     assert message in said(done)
     assert not night.build().exists() and not night.nights()
+
+
+@pytest.mark.parametrize("option", ["-DLABEL=x", "-DPRESET=cpu", "-Djobs=2", "-DCTEST_SITE=x"])
+def test_a_name_that_is_no_option_is_refused(night: Night, option: str) -> None:
+    done = night.run(option, "-DKB_TASKS=level1/*", "-DCTEST_SUBMIT_URL=file:///x", "-DRETRIES=0")
+    assert done.returncode != 0
+    name = option.partition("=")[0]
+    assert f"There is no option {name}: the options are PRESETS, UPDATE" in said(done)
+    assert not night.build().exists() and not night.nights()
+
+
+def test_a_dry_run_tells_and_builds_nothing(night: Night) -> None:
+    done = night.run("-DDRY_RUN=ON", presets="cpu;other")
+    assert done.returncode == 0, said(done)
+    for told in (
+        f"cpu: {night.build()} is not configured yet",
+        f"other: {night.build('other')} is not configured yet",
+        "labels: ^(build|correct|bench)$, 4 side by side",
+        f"history: {night.history}, which has 0 night(s)",
+        "sent to CDash: nothing",
+    ):
+        assert told in said(done)
+    assert not night.build().exists() and not night.nights()
+
+
+def test_a_dry_run_counts_the_tests(first_night: Night) -> None:
+    done = first_night.run("-DDRY_RUN=ON", "-DLABELS=^correct$")
+    count = re.search(rf"cpu: {first_night.build()} has (\d+) tests with these labels", said(done))
+    assert int(count[1]) in (6, 7), "two checks, and the builds and facts that they need"
+    assert f"history: {first_night.history}, which has 1 night(s)" in said(done)
 
 
 def test_an_empty_folder_of_states_is_none(night: Night, tmp_path: pathlib.Path) -> None:

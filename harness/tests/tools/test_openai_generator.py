@@ -9,7 +9,7 @@ import threading
 from typing import ClassVar
 
 import pytest
-from conftest import SOURCE_DIR
+from checkout import SOURCE_DIR
 
 GENERATOR = SOURCE_DIR / "docs/openai_generator.py"
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PRESET, SOURCE_DIR, Checkout
+from checkout import PRESET, SOURCE_DIR, Checkout
 from processes import alive, descendants, wait_until
 
 RELU, SOFTMAX = "level1/019_relu", "level1/023_softmax"

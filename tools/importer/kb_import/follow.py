@@ -18,7 +18,16 @@ from kb_import.follow_state import PYTHON, Loop, Raised, Returned
 from kb_import.follow_statements import Statements
 from kb_import.follow_tensors import Tensors
 from kb_import.follow_values import Values
-from kb_import.symbols import CONSTANTS, Bound, Class, Extension, Function, Untranslatable
+from kb_import.symbols import (
+    CONSTANTS,
+    Bound,
+    Class,
+    Extension,
+    Fresh,
+    Function,
+    Sequence,
+    Untranslatable,
+)
 
 
 class Follower(Statements, Expressions, Values, Calls, Tensors):
@@ -55,9 +64,21 @@ class Follower(Statements, Expressions, Values, Calls, Tensors):
                 arguments = self.listed(self.call(make, [], {}))
                 if len(arguments) == 2 and isinstance(arguments[1], dict):
                     arguments = self.listed(arguments[0])
+            elif self.launch.upstream is not None:
+                arguments = [self.of_upstream(a) for a in self.launch.upstream.arguments]
             instance = self.instantiate(model, arguments, {})
             self.in_forward = True
             return self.call(self.attribute(instance, "forward"), list(inputs), {})
+
+    def of_upstream(self, argument: Any) -> Any:
+        """An argument that upstream gives to __init__ of any model of the task."""
+        if isinstance(argument, list):
+            return Sequence([self.of_upstream(a) for a in argument])
+        if not isinstance(argument, str):
+            return argument
+        value = self.launch.upstream.constants[argument]
+        value = Sequence(list(value)) if isinstance(value, list) else value
+        return self.sized(argument, value) if argument in self.sizes else value
 
     def accepted(self, model: Class, settings: dict[str, Any]) -> dict[str, Any]:
         """Those settings that __init__ has parameters for; sizes of the task by their names."""
@@ -69,12 +90,15 @@ class Follower(Statements, Expressions, Values, Calls, Tensors):
         return {n: self.sized(n, v) if n in self.sizes else v for n, v in given.items()}
 
     def inputs(self, module: ast.Module, sizes: dict[str, Any]) -> list[Any]:
-        """What get_inputs returns, as far as it can be followed; [] if there is none."""
+        """What get_inputs returns, as far as it can be followed, or else upstream's."""
         self.sizes = sizes
         with self.guarded():
             self.module(module)
             make = self.globals.get("get_inputs")
-            return self.listed(self.call(make, [], {})) if isinstance(make, Function) else []
+            if isinstance(make, Function):
+                return self.listed(self.call(make, [], {}))
+        given = self.launch.upstream.inputs if self.launch.upstream is not None else []
+        return [Fresh(v, "upstream") if isinstance(v, list) else v for v in given]
 
     def module(self, module: ast.Module) -> None:
         self.globals["__name__"] = "source"

@@ -14,6 +14,8 @@ from kb_import.follow_state import (
     LOADERS,
     MOST_DEPTH,
     MOST_ITEMS,
+    MOST_STEPS_OF_SIZES,
+    N_TUPLES,
     NO_EXTENSION,
     NOTHING,
     OPERATORS,
@@ -198,6 +200,9 @@ class Calls(State):
             return self.mathematics(rest, arguments)
         if root in ("os", "tempfile", "pathlib", "hashlib", "shutil", "uuid", "time"):
             return self.system(path, arguments, keywords)
+        if path == "itertools.repeat" and len(arguments) == 2:
+            count = arguments[1] if isinstance(arguments[1], int) else MOST_ITEMS + 1
+            return Sequence([arguments[0]] * count) if count <= MOST_ITEMS else Opaque(path)
         if root == "cupy":
             return self.cupy(path, last, arguments, keywords)
         if root == "torch":
@@ -235,6 +240,12 @@ class Calls(State):
             return self.parameter(arguments[0] if arguments else keywords.get("data"))
         if path.startswith("torch.nn.") and last[:1].isupper() and ".functional." not in path:
             return self.layer(last, arguments, keywords)
+        if path == "torch.nn.init._calculate_fan_in_and_fan_out" and arguments:
+            return self.fans(arguments[0])
+        if path.startswith("torch.nn.modules.utils._") and last in N_TUPLES and arguments:
+            if isinstance(arguments[0], Sequence):
+                return Sequence(self.listed(arguments[0]))
+            return Sequence([arguments[0]] * N_TUPLES[last])
         if path == "torch.cuda.get_device_properties":
             return Opaque("the device's properties")
         if path == "torch.cuda.get_device_capability":
@@ -246,6 +257,8 @@ class Calls(State):
                 return self.keep("at::empty(std::vector<int64_t>{0})", 1, (0,), "float32")
             if last != "tensor" and not self.in_forward:
                 return Fresh(self.shape_of(arguments, {}), path)
+            if not self.in_forward and self.scalar(lone) is not None:
+                return Fresh([], path, lone)
         if path in [f"torch.{n}" for n in CREATE]:
             return self.create(last, arguments, keywords)
         if path in [f"torch.{n}" for n in CREATE_LIKE] and arguments:
@@ -272,6 +285,17 @@ class Calls(State):
                 raise Untranslatable(OPERATORS, path)
             return Fresh(None, path)
         return Opaque(path)
+
+    def fans(self, weight: Any) -> Any:
+        """How many inputs and outputs an element of a weight has, which are never 0."""
+        shape = getattr(weight, "shape", None)
+        if not isinstance(shape, list) or len(shape) < 2:
+            return Opaque("torch.nn.init._calculate_fan_in_and_fan_out")
+        found = [self.product(shape[1:]), self.product([shape[0], *shape[2:]])]
+        for each in found:
+            if isinstance(each, Scalar):
+                self.known |= {f"({each.text} {sign} 0)": True for sign in ("!=", ">")}
+        return Sequence(found)
 
     def load(self, how: str, arguments: list[Any], keywords: dict[str, Any]) -> Extension:
         """What load_inline() or load() makes. Nothing is compiled here."""
@@ -360,6 +384,8 @@ class Calls(State):
             case "len":
                 return self.length(first)
             case "range":
+                if len(arguments) == 1 and isinstance(first, Scalar):
+                    return self.counted(first)
                 if not all(isinstance(a, int) for a in arguments):
                     raise Untranslatable(PYTHON, "a loop whose end depends on sizes")
                 numbers = range(*arguments)
@@ -413,6 +439,13 @@ class Calls(State):
         if name in ("exec", "eval", "compile", "__import__"):
             raise Untranslatable(PYTHON, f"{name}()")
         return Opaque(f"{name}()")
+
+    def counted(self, end: Scalar) -> Sequence:
+        """0 to a number that depends on sizes: each step is a branch of launch()."""
+        for count in range(MOST_STEPS_OF_SIZES):
+            if not self.decide(self.compare_two(ast.Gt, end, count)):
+                return Sequence(list(range(count)), True)
+        raise Untranslatable(PYTHON, "a loop whose end depends on sizes")
 
     def length(self, value: Any) -> Any:
         match value:

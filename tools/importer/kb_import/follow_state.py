@@ -25,6 +25,7 @@ NOTHING = object()  # what a class without an attribute has
 MOST_STEPS = 200_000
 MOST_DEPTH = 60
 MOST_ITEMS = 256
+MOST_STEPS_OF_SIZES = 16
 
 LAYERS = {
     "Conv1d": 1, "Conv2d": 2, "Conv3d": 3,
@@ -46,6 +47,7 @@ EXISTING = {"torch.cuda.amp", "torch.channels_last", "torch.channels_last_3d", "
 PROPERTIES = {"multi_processor_count": "multiProcessorCount", "major": "major", "minor": "minor",
                "max_threads_per_multi_processor": "maxThreadsPerMultiProcessor",
                "shared_memory_per_block": "sharedMemPerBlock"}  # fmt: skip
+N_TUPLES = {"_single": 1, "_pair": 2, "_triple": 3, "_quadruple": 4}
 LOADERS = ("load_inline", "load")
 SAME = ("contiguous", "cuda", "float", "detach", "to", "clone", "type", "requires_grad_", "data")
 ARITHMETIC: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {

@@ -130,6 +130,9 @@ class Tensors(State):
         names = [a.state for a in self.launch.of("weight")]
         if self.launch.by_name or weight.path in names:
             return weight.path
+        flat = [n for n in names if _flat(n) == _flat(weight.path)]
+        if len(flat) == 1:
+            return flat[0]
         drawn = [w for w in self.registered if w.value is None or w.parameter]
         if len(drawn) != len(names) or weight not in drawn:
             return None
@@ -611,6 +614,11 @@ class Tensors(State):
         return scalar.text
 
 
+def _flat(path: str) -> str:
+    """`conv_weight` of `conv.weight`."""
+    return path.replace(".", "_")
+
+
 def _layer_shapes(f: Tensors, made: Layer) -> dict[str, list[Any] | None]:
     """Weights of a layer and their shapes; a None is an attribute that is None."""
     kind, given = made.kind, partial(argument_of, made)
@@ -633,8 +641,12 @@ def _layer_shapes(f: Tensors, made: Layer) -> dict[str, list[Any] | None]:
     if kind == "GroupNorm":
         channels = [given("num_channels")] if given("affine", True) is True else None
         return {"weight": channels, "bias": channels}
-    if kind.startswith("InstanceNorm") and given("affine", False) is False:
-        return {"weight": None, "bias": None}
+    if kind.startswith("InstanceNorm"):
+        channels = [given("num_features")] if given("affine", False) is True else None
+        made = {"weight": channels, "bias": channels}
+        if given("track_running_stats", False) is False:
+            made |= {"running_mean": None, "running_var": None}
+        return made
     if kind == "LayerNorm" and given("elementwise_affine", True) is True:
         shape = given("normalized_shape")
         shape = list(shape.items) if isinstance(shape, Sequence) else [shape]

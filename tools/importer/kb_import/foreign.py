@@ -19,7 +19,9 @@ FORMATS = ("kernelbench", "cuda-l1", "robust-kbench", "kernelbook")
 MOST_FILE = 1_000_000  # bytes of one source
 MOST_JSON = 2_000_000_000
 
-_RUN_FILE = re.compile(r"level_(\d+)_problem_(\d+)_sample_(\d+)_kernel\.py")
+RUN_FILE = "level_<L>_problem_<N>_sample_<S>_kernel.py"
+_RUN_FILE = re.compile(r"(?:level_(\d+)_)?problem_(\d+)(?:_sample_(\d+))?_kernel\.py")
+_RUN_LEVEL = re.compile(r"level_?(\d+)", re.IGNORECASE)
 _ROBUST_TASK = re.compile(r"level_(\d+)/task_(\d+)(?:/|$)")
 # Tasks of robust-kbench's own that are one of ours.
 _ROBUST_NAMES = {"layernorm": (1, 40)}
@@ -28,6 +30,7 @@ UNREADABLE = "cannot be read"
 NO_TASK = "belongs to no task of this suite"
 MISSING = "lacks a column"
 EMPTY = "has no source"
+NO_NAME = "has a name that says no task"
 
 
 @dataclass
@@ -59,15 +62,27 @@ class Pair:
 
 
 def kernelbench(source: Path) -> Iterator[Program]:
-    """A run folder: level_1_problem_19_sample_0_kernel.py and so on."""
+    """A run folder: level_1_problem_19_sample_0_kernel.py and so on.
+
+    Scripts around KernelBench write problem_19_kernel.py into a folder whose name has the level.
+    """
     if not source.is_dir():
         raise ReportError(f"{source} is no folder: give KernelBench's folder of the run")
-    for path in sorted(source.iterdir(), key=lambda p: _natural(p.name)):
+    levels = set(_RUN_LEVEL.findall(source.resolve().name))
+    level_of_folder = levels.pop() if len(levels) == 1 else None
+    paths = sorted(source.glob("*.py"), key=lambda p: _natural(p.name))
+    if not paths and (inner := sorted(p.parent.name for p in source.glob("*/*_kernel.py"))):
+        raise ReportError(f"{source} holds no kernels: give one of its folders, such as {inner[0]}")
+    if not any(_RUN_FILE.fullmatch(p.name) for p in paths):
+        return
+    for path in paths:
         match = _RUN_FILE.fullmatch(path.name)
-        if match is None:
+        level = match and (match[1] or level_of_folder)
+        if not level:
+            yield Program(path.name, problem=(NO_NAME, f"call it {RUN_FILE}"))
             continue
         text, problem = _text(path)
-        yield Program(path.name, int(match[1]), int(match[2]), match[3], text, problem=problem)
+        yield Program(path.name, int(level), int(match[2]), match[3] or "0", text, problem=problem)
 
 
 def cuda_l1(source: Path) -> Iterator[Program]:
@@ -178,7 +193,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         if path.stat().st_size > MOST_JSON:
             raise ReportError(f"{path} is larger than {MOST_JSON // 10**9} GB: split it into lines")
-        content = path.read_bytes().decode()
+        content = path.read_bytes().decode("utf-8-sig")
     except OSError as e:
         raise ReportError(f"cannot read {path}: {e.strerror}") from None
     except UnicodeDecodeError:
@@ -218,7 +233,7 @@ def _text(path: Path) -> tuple[str, tuple[str, str] | None]:
     try:
         if path.stat().st_size > MOST_FILE:
             return "", ("is larger than 1 MB", f"{path.stat().st_size} bytes")
-        return path.read_bytes().decode(), None
+        return path.read_bytes().decode("utf-8-sig"), None
     except OSError as e:
         return "", (UNREADABLE, e.strerror or "error")
     except UnicodeDecodeError:

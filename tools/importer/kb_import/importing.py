@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from kb_report.model import ReportError, clean
 
 DUPLICATE = "is a second kernel for its task and sample"
 NO_CUDA = "holds Triton and no CUDA"
+MOST_DETAILS = 10
 NO_LAUNCH = "belongs to a task whose launch is not understood"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_VENDOR = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](cublas|cudnn)", re.MULTILINE)
 _TAKEN = re.compile(
     r"seed|adversar(y|ies)|honest|containment|validity|kb|harness|selftest|build|correct|bench"
     r"|examples|level[0-9]*"
@@ -73,10 +76,13 @@ def run(form: str, source: Path, name: str, root: Path = tree.PROJECT) -> tuple[
         }  # fmt: skip
         entries, kernels = _kernels(list(readers[form](source)), form, root)
     if not entries:
-        raise ReportError(f"{source} holds nothing in the form of {form}")
+        named = f": its files are called {foreign.RUN_FILE}" if form == "kernelbench" else ""
+        raise ReportError(f"{source} holds nothing in the form of {form}{named}")
     text = summary(form, entries)
     with write.new_folder(folder) as new:
         facts = {"imported": form, "headers": ["torch"]}
+        if (library := _library(kernels.values())) is not None:
+            facts["library"] = library
         write.write_atomic(new / "run.json", write.as_json(facts))
         rows = {
             "format": form,
@@ -121,7 +127,8 @@ def _kernels(programs: list[Program], form: str, root: Path) -> tuple[list[Entry
         except Untranslatable as e:
             entry.reason, entry.detail = e.kind, _line(e.detail)
             continue
-        entry.notes = made.notes
+        vendor = [f"calls {name}" for name in dict.fromkeys(_VENDOR.findall(made.source))]
+        entry.notes = made.notes + vendor
         place = f"{entry.task}.cu"
         kernels[f"{sample}/{place}" if sample else place] = made.source
     return entries, kernels
@@ -132,6 +139,12 @@ def _launch(task: str, root: Path) -> launch.Launch:
         return launch.read(task, root)
     except ReportError as e:
         raise Untranslatable(NO_LAUNCH, str(e)) from None
+
+
+def _library(kernels: Iterable[str]) -> str | None:
+    """The vendor library that some kernel includes, as run.json calls it; cuDNN includes cuBLAS."""
+    found = {name for kernel in kernels for name in _VENDOR.findall(kernel)}
+    return "cudnn" if "cudnn" in found else "cublas" if found else None
 
 
 def _sample(name: str) -> str:
@@ -154,7 +167,7 @@ def _line(text: str) -> str:
 
 
 def summary(form: str, entries: list[Entry]) -> str:
-    """How many were read and translated, and the reasons of the others."""
+    """How many were read and translated, and the reasons of the others with their details."""
     lines = []
     if form == "kernelbook":
         matched = [e for e in entries if e.tasks]
@@ -165,12 +178,35 @@ def summary(form: str, entries: list[Entry]) -> str:
         lines.append(f"{len(entries)} read, {len(good)} translated")
         if partial:
             lines.append(f"{len(partial)} of them only for some sizes, as import.json says")
+        calling = [e for e in good if any(n.startswith("calls cu") for n in e.notes)]
+        if calling:
+            lines.append(f"{len(calling)} of them call a vendor library, which run.json declares")
     reasons = Counter(e.reason for e in entries if e.reason is not None)
     if reasons:
         lines.append("not translated:" if form != "kernelbook" else "no kernels:")
     width = len(str(max(reasons.values(), default=0)))
-    lines += [f"  {count:{width}}  {reason}" for reason, count in reasons.most_common()]
+    for reason, count in reasons.most_common():
+        lines.append(f"  {count:{width}}  {reason}")
+        if form != "kernelbook":
+            of_reason = [e for e in entries if e.reason == reason]
+            lines += [f"  {'':{width}}    {line}" for line in _details(of_reason)]
     return "\n".join(lines) + "\n"
+
+
+def _details(entries: list[Entry]) -> list[str]:
+    """Details of one reason, the most common first, each with the first source that has it."""
+    sources: dict[str, list[str]] = {}
+    for e in entries:
+        sources.setdefault(e.detail, []).append(e.origin)
+    ordered = sorted(sources.items(), key=lambda item: -len(item[1]))
+    lines = []
+    for detail, origins in ordered[:MOST_DETAILS]:
+        more = f" and {len(origins) - 1} more" if len(origins) > 1 else ""
+        lines.append(f"{detail}: {origins[0]}{more}" if detail else f"{origins[0]}{more}")
+    if len(ordered) > MOST_DETAILS:
+        rest = sum(len(origins) for _, origins in ordered[MOST_DETAILS:])
+        lines.append(f"{rest} others with {len(ordered) - MOST_DETAILS} other details")
+    return lines
 
 
 # KernelBook

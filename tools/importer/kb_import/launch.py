@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
-from kb_report import tree
+from kb_report import model, tree
 from kb_report.model import ReportError
 
 _LAUNCH = re.compile(r"^void launch\(([^;]*)\);", re.MULTILINE)
@@ -46,6 +47,18 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Upstream:
+    """What upstream's file of a task hands to the models that it compares."""
+
+    arguments: list[Any]
+    """Of __init__: a name is one of the constants, a list is a tuple."""
+    constants: dict[str, Any]
+    """Names of its module with their values."""
+    inputs: list[Any]
+    """Of forward: the shape of a tensor, or a number."""
+
+
+@dataclass(frozen=True)
 class Launch:
     """A task as a translation sees it."""
 
@@ -57,6 +70,8 @@ class Launch:
     """Names of the sizes and their types."""
     defaults: dict[str, float] = field(default_factory=dict)
     """Upstream's values of those sizes that are single numbers."""
+    upstream: Upstream | None = None
+    """None for a task that upstream's levels 1 to 3 do not have."""
 
     def of(self, role: str) -> list[Argument]:
         """Inputs, weights or outputs, in their order."""
@@ -101,7 +116,14 @@ def read(name: str, root=tree.PROJECT) -> Launch:
             raise ReportError(f"{name}: '{w.name}' of launch does not look like '{w.state}'")
     ordered = [a for a in arguments if a.role == "input"] + weights
     ordered += [a for a in arguments if a.role == "output"]
-    return Launch(name, tuple(ordered), by_name, types, defaults)
+    return Launch(name, tuple(ordered), by_name, types, defaults, _upstream(name))
+
+
+def _upstream(name: str) -> Upstream | None:
+    facts = model.task_facts(*tree.split(name))
+    if "arguments" not in facts:
+        return None
+    return Upstream(facts["arguments"], facts["constants"], facts["inputs"])
 
 
 def split(text: str, separator: str = ",") -> list[str]:

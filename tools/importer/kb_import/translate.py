@@ -22,7 +22,8 @@ from kb_report import cxx
 from kb_report.model import clean
 
 OTHER_TASK = "is written for another task"
-SEVERAL = "has several extensions"
+SEVERAL = "has several extensions with the same names"
+RANDOM = "draws at random in forward"
 NEVER_CALLED = "never calls its extension"
 SYNTAX = "does not parse as Python"
 NO_CUDA = "holds no CUDA"
@@ -59,7 +60,12 @@ _MADE = re.compile(r"\bauto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones
 _SIGN = re.compile(
     r"(?:\b(?P<left>\w++)|\))\s*+(?P<sign>[*/+-])(?=(?P<more>[=*/+>-])?\s*(?P<right>\w*)(?P<call>\s*[.(])?)"
 )
+_ELEMENT = re.compile(r"(?<![.>\w])(\w++)\s*+\[")
 _CONDITION = re.compile(r"\s*(?:if|else)(?!\S)")
+_DEFINED = re.compile(
+    r"\b(\w++)\s*+\([^(){};]*\)\s*+\{|^[ \t]*#[ \t]*define[ \t]++(\w+)", re.MULTILINE
+)
+_NO_NAMES = {"if", "for", "while", "switch", "PYBIND11_MODULE"}
 _CALL = re.compile(r"\b(\w++)\s*\(")
 _RETURNS = re.compile(
     r"((?:std::)?(?:vector|tuple|pair)\s*<[^;{}()]*>|(?<![\w:])[\w:]++)\s+"
@@ -67,9 +73,10 @@ _RETURNS = re.compile(
 )
 
 # Those of them that kb/torch.h has as names, so that a fallback compiles; to call one is an error.
-_FALLBACKS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
-              "clamp", "matmul", "relu", "softmax", "flip", "sum", "mean", "max", "min", "*", "/", "+",
-              "-"}  # fmt: skip
+_FUNCTIONS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
+              "clamp", "matmul", "relu", "softmax"}  # fmt: skip
+_METHODS = {"flip", "sum", "mean", "max", "min"}
+_SIGNS = {"*", "/", "+", "-"}
 
 
 @dataclass(frozen=True)
@@ -125,10 +132,10 @@ def translate(
     extension = None if cuda is None else Extension(cuda, "", None)
     ways = _Ways(module, launch, inputs, extension, settings)
     code = ways.explore([])
-    if not code.good:
-        raise ways.failure or Untranslatable(PYTHON, "no way through forward returns")
     if code.failed is not None:
         raise code.failed
+    if not code.good:
+        raise ways.failure or Untranslatable(PYTHON, "no way through forward returns")
     if not ways.called:
         raise Untranslatable(NEVER_CALLED)
     return _write(ways, code, launch, inputs, origin)
@@ -140,6 +147,10 @@ def _inputs(module: ast.Module, launch: Launch) -> list[Any]:
     made = Follower(launch, signatures, []).inputs(module, launch.sizes)
     numbers = {i: v for i, v in enumerate(made) if isinstance(v, (int, float, Scalar))}
     made = [v for i, v in enumerate(made) if i not in numbers]
+    upstream = launch.upstream.inputs if launch.upstream is not None else []
+    if len(made) < len(wanted) and len(made) == sum(isinstance(v, list) for v in upstream):
+        drawn = ", ".join(a.name for a in wanted[len(made) :])
+        raise Untranslatable(RANDOM, f"the task has it as an input: {drawn}")
     if made and len(made) != len(wanted):
         raise Untranslatable(OTHER_TASK, f"it has {len(made)} inputs, the task {len(wanted)}")
     tensors = []
@@ -297,15 +308,21 @@ def host_operators(text: str) -> list[tuple[str, bool]]:
         if read > MOST_READ:
             raise Untranslatable(LARGE, "with the functions that stand in functions of its C++")
         names = {*_TENSOR.findall(declared), *_TENSOR.findall(body), *_MADE.findall(body)}
-        matches = [(m.start(), m[1] or m[2], _called(m[0])) for m in _OPERATOR.finditer(body)]
+        matches = [(m.start(), m[1] in _FUNCTIONS or m[2] in _METHODS, _called(m[0]))
+                   for m in _OPERATOR.finditer(body)]  # fmt: skip
         for m in _SIGN.finditer(body) if names else ():
-            of_left = m["left"] in names and not m["more"]
+            is_member = body[max(0, m.start() - 1) : m.start()] in (".", ">")
+            of_left = m["left"] in names and not is_member and m["more"] in (None, "=")
             if of_left or (m["right"] in names and not m["more"] and not m["call"]):
-                matches.append((m.start("sign"), m["sign"], f"{m['sign']} of tensors"))
+                sign = m["sign"] + (m["more"] or "")
+                matches.append((m.start("sign"), sign in _SIGNS, f"{sign} of tensors"))
+        for m in _ELEMENT.finditer(body) if names else ():
+            if m[1] in names:
+                matches.append((m.start(), False, "a part of a tensor"))
         matches.sort()
         branches = _in_branches(body, [place for place, _, _ in matches])
-        for (_, name, what), branch in zip(matches, branches, strict=True):
-            found[what, branch and name in _FALLBACKS] = None
+        for (_, is_known, what), branch in zip(matches, branches, strict=True):
+            found[what, branch and is_known] = None
     return list(found)
 
 
@@ -411,10 +428,7 @@ def _type_of(parameter: str) -> str:
 
 
 def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: str) -> Translation:
-    if len(ways.extensions) != 1:
-        raise Untranslatable(SEVERAL, f"{len(ways.extensions)}")
-    extension = ways.extensions[0]
-    body = extension_source(extension)
+    body = _joined([extension_source(e) for e in ways.extensions])
     notes = list(ways.notes)
     for what, is_fallback in host_operators(cxx.blanked(body)):
         if not is_fallback:
@@ -472,6 +486,18 @@ def _write(ways: _Ways, code: _Code, launch: Launch, inputs: list[Any], origin: 
     notes = list(dict.fromkeys(notes))
     notes += [f"only for some sizes: else it {reason}" for reason in dict.fromkeys(ways.partial)]
     return Translation("\n".join(lines), notes)
+
+
+def _joined(sources: list[str]) -> str:
+    """The sources of several extensions as one file, if no name is in two of them."""
+    seen: set[str] = set()
+    for source in sources:
+        code = cxx.blanked(source)
+        names = {a or b for a, b in _DEFINED.findall(code)} - _NO_NAMES
+        if both := sorted(names & seen):
+            raise Untranslatable(SEVERAL, ", ".join(both))
+        seen |= names
+    return "\n".join(sources)
 
 
 def _function(head: str, number: int, body: str | None) -> str:

@@ -95,6 +95,14 @@ def weighted(make, weight, bias):
     return WEIGHTED.format(make=make, weight=f"self.{weight}", bias=f"self.{bias}")
 
 
+def test_several_extensions_become_one_file():
+    second = CUDA.replace("relu", "clip")
+    init = f"self.second = load_inline(name='f', cpp_sources='', cuda_sources='''{second}''')"
+    made = translated(module("return self.second.clip(self.extension.relu(x))", init=init))
+    assert "const at::Tensor kb_t1 = ::clip(kb_t0);" in made.source
+    assert made.source.count("__global__") == 2
+
+
 def test_what_is_known_decides_branches():
     forward = """if not x.is_cuda:
     return torch.relu(x)
@@ -122,6 +130,19 @@ return torch.relu(x)"""
     # At its own sizes it takes the other branch: there is no kernel to judge.
     forward = forward.replace("== 0", "== 3")
     assert reason(module(forward)) == "uses torch operators: torch.relu"
+
+
+def test_a_loop_over_a_size_is_a_branch_for_each_step():
+    sizes = SIZES.replace("dim = 384", "dim = 2")
+    forward = "for i in range(self.dim):\n    x = self.extension.relu(x)\nreturn x"
+    made = translated(module(forward, init="self.dim = dim", sizes=sizes))
+    body = made.source.split("void task::launch")[1]
+    assert "if ((s.dim > 0)) {" in body and "if ((s.dim > 1)) {" in body
+    assert "kb_t1 = ::relu(kb_t0)" in body
+    assert any("a loop whose end depends on sizes" in note for note in made.notes)
+    assert reason(module(forward, init="self.dim = dim")) == (
+        "Python that is not understood: a loop whose end depends on sizes"
+    )
 
 
 def test_sizes_by_name_and_constants():
@@ -152,6 +173,54 @@ def test_parameters_with_upstreams_values_are_sizes():
     made = translated(module(call, init=init, init_arguments=parameters), "level1/031_elu")
     # alpha is upstream's 1.0; a batch of 3 is something else than upstream's.
     assert "::relu(kb_x0, s.alpha, 3)" in made.source
+
+
+def without(text, *functions):
+    """The source as generators answer: without upstream's functions and what they need."""
+    for function in functions:
+        text = text[: text.index(f"def {function}")]
+    return text
+
+
+def test_arguments_that_a_source_leaves_to_upstream():
+    sizes = "def get_inputs():\n    return []"
+    names = ("in_features", "out_features", "multiplier", "slope")
+    source = module(
+        "return self.extension.relu(x, self.gemm.weight, self.factors[0], self.factors[1])",
+        init="self.gemm = nn.Linear(in_features, out_features)\nself.factors = multiplier, slope",
+        init_arguments=", " + ", ".join(names),
+        sizes=sizes,
+    )
+    made = translated(without(source, "get_inputs"), "level2/012_gemm_multiply_leaky_relu")
+    assert "::relu(kb_x0, kb_w_gemm_weight, s.multiplier, s.negative_slope)" in made.source
+    # A tuple of upstream's constants.
+    make = "self.ln, self.count = nn.LayerNorm(normalized_shape), normalized_shape[0]"
+    source = without(weighted(make, "ln.weight", "ln.bias"), "get_inputs")
+    source = source[: source.index("batch_size,")].replace("1e-5)", "self.count)")
+    assert (
+        "::norm(kb_x0, kb_w_ln_weight, kb_w_ln_bias, s.features)" in translated(source, NORM).source
+    )
+
+
+def test_inputs_that_a_source_leaves_to_upstream():
+    source = module("return self.extension.relu(x, s)").replace(
+        "forward(self, x)", "forward(self, x, s)"
+    )
+    made = translated(without(source, "get_inputs"), "level1/005_matrix_scalar_multiplication")
+    assert "::relu(kb_x0, s.s)" in made.source
+    # Upstream's own sizes decide which branch has to return.
+    forward = "if x.size(1) == 393216:\n    return self.extension.relu(x)\nreturn torch.relu(x)"
+    assert translated(without(module(forward), "get_inputs")).notes != []
+    found = reason(without(module(forward.replace("==", "!=")), "get_inputs"))
+    assert found == "uses torch operators: torch.relu"
+
+
+def test_a_model_with_other_parameters_than_upstreams():
+    source = without(module(RELU, init_arguments=", a, b=2"), "get_inputs")
+    assert reason(source) == "Python that is not understood: no value for the parameter a"
+    source = without(module(RELU), "get_inputs")
+    told = "Python that is not understood: more arguments than parameters"
+    assert reason(source, "level1/047_sum_reduction_over_a_dimension") == told
 
 
 def test_inputs_that_are_numbers():
@@ -211,6 +280,30 @@ def test_weights_by_their_order():
     more = make + "\n        self.third = nn.Parameter(torch.randn(3))"
     told = "weight is not among those of the task (ln.weight, ln.bias)"
     assert told in reason(weighted(more, "weight", "bias"), NORM)
+
+
+def test_weights_by_names_with_underscores():
+    make = """self.ln_bias = nn.Parameter(torch.randn(normalized_shape))
+        self.ln_weight = nn.Parameter(torch.ones(normalized_shape))"""
+    made = translated(weighted(make, "ln_weight", "ln_bias"), NORM)
+    assert "::norm(kb_x0, kb_w_ln_weight, kb_w_ln_bias, 1e-05)" in made.source
+
+
+def test_first_values_of_weights_are_no_concern():
+    make = """self.ln = nn.LayerNorm(normalized_shape)
+        fan_in, _ = nn.init._calculate_fan_in_and_fan_out(self.ln.weight)
+        bound = 1 / fan_in if fan_in > 0 else 0
+        if fan_in != 0:
+            nn.init.uniform_(self.ln.bias, -bound, bound)"""
+    made = translated(weighted(make, "ln.weight", "ln.bias"), NORM)
+    assert "if (" not in made.source.split("void task::launch")[1]
+
+
+def test_a_number_as_a_buffer():
+    make = """self.ln = nn.LayerNorm(normalized_shape)
+        self.register_buffer("number", torch.tensor(2.5))"""
+    made = translated(weighted(make, "ln.weight", "number"), NORM)
+    assert "at::full(std::vector<int64_t>{}, 2.5)" in made.source
 
 
 def test_buffers_with_known_values_are_made_anew():
@@ -289,20 +382,34 @@ def test_strides_one_by_one_and_all_of_them():
 
 
 def test_operators_in_the_extension():
+    member = "dim3 b; int n = (x.numel() + b.x - 1) / b.x; return y;"
+    assert translated(module(RELU, cuda=CUDA.replace("return y;", member))).notes == []
     source = module(RELU, cuda=CUDA.replace("return y;", "return y / 2;"))
     assert reason(source) == "uses torch operators: / of tensors in its C++"
     fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
     made = translated(module(RELU, cuda=CUDA.replace("return y;", fallback)))
     assert made.notes == ["only for some sizes: else its C++ calls torch::relu"]
+    # What kb/torch.h has no name for would not compile, in a branch or not.
+    for statement, what in (
+        ("if (n > 9) { return torch::mean(x, 1); }", "torch::mean"),
+        ("if (n > 9) { y = x.exp(); }", ".exp"),
+        ("y /= 2;", "/= of tensors"),
+        ("y = x[0];", "a part of a tensor"),
+    ):
+        source = module(RELU, cuda=CUDA.replace("return y;", f"int n = 9; {statement} return y;"))
+        assert reason(source) == f"uses torch operators: {what} in its C++"
 
 
 @pytest.mark.parametrize(
     ("source", "task", "wanted"),
     [
-        (module(RELU, init="self.second = load_inline(name='f', cpp_sources='', cuda_sources='')"),
-         "019_relu", "has several extensions: 2"),
+        (module(RELU, init="self.second = load_inline(name='f', cpp_sources='', cuda_sources="
+         "'__global__ void relu_kernel(float* x) {}')"),
+         "019_relu", "has several extensions with the same names: relu_kernel"),
         (module(RELU), "001_square_matrix_multiplication",
          "is written for another task: it has 1 inputs, the task 2"),
+        (without(module(RELU), "get_inputs"), "066_matmul_dropout_softmax",
+         "draws at random in forward: the task has it as an input: mask"),
         (module(RELU), "040_layer_norm",
          "is written for another task: input 0 has 2 dimensions, that of the task 4"),
         ("import triton\n" + module(RELU), "019_relu", "uses Triton"),
@@ -312,10 +419,11 @@ def test_operators_in_the_extension():
         ("x = '__global__'", "019_relu",
          "Python that is not understood: there is no class ModelNew"),
     ],
-    ids=range(8),
+    ids=range(9),
 )  # fmt: skip
 def test_sources_that_are_refused_as_a_whole(source, task, wanted):
-    assert reason(source, f"level1/{task}") == wanted
+    level = 2 if task.startswith("066") else 1
+    assert reason(source, f"level{level}/{task}") == wanted
 
 
 def test_a_launch_that_names_grid_and_block():
@@ -412,9 +520,14 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
         "7 read, 2 translated\n"
         "not translated:\n"
         "  2  cannot be read\n"
+        f"       it is a link or no file: {kernel(1, 40, 0).name}\n"
+        f"       it is not UTF-8: {kernel(1, 40, 1).name}\n"
         "  1  does not parse as Python\n"
+        f"       line 1: {kernel(1, 19, 1).name}\n"
         "  1  is larger than 1 MB\n"
+        f"       10000000 bytes: {kernel(1, 40, 2).name}\n"
         "  1  belongs to no task of this suite\n"
+        f"       level 9, number 19: {kernel(9, 19, 0).name}\n"
         "candidates/m: 2 kernels; import.json names every source\n"
     )
     run = suite / "candidates/m"
@@ -427,6 +540,61 @@ def test_a_run_folder_of_kernelbench(suite, tmp_path, imported):
     rows = {r["source"]: r for r in record(suite)}
     assert rows[kernel(1, 19, 1).name]["detail"] == "line 1"
     assert rows[kernel(1, 40, 1).name]["detail"] == "it is not UTF-8"
+
+
+def test_names_and_marks_of_other_scripts(suite, tmp_path, imported):
+    source = tmp_path / "mine_level1_20260101"
+    source.mkdir()
+    (source / "problem_19_kernel.py").write_text("\ufeff" + GOOD)
+    (source / "level_1_problem_20_kernel.py").write_text(GOOD)
+    (source / "helpers.py").write_text("")
+    assert imported("kernelbench", source).out == (
+        "3 read, 2 translated\n"
+        "not translated:\n"
+        "  1  has a name that says no task\n"
+        "       call it level_<L>_problem_<N>_sample_<S>_kernel.py: helpers.py\n"
+        "candidates/m: 2 kernels; import.json names every source\n"
+    )
+    assert (suite / "candidates/m/level1/019_relu.cu").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("helpers.py", "its files are called level_<L>_problem_<N>_sample_<S>_kernel.py"),
+        ("inner/level_1_problem_19_sample_0_kernel.py", "give one of its folders, such as inner"),
+    ],
+)
+def test_a_folder_that_is_no_run(suite, tmp_path, imported, name, message):
+    file = tmp_path / "runs" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(GOOD)
+    assert message in imported("kernelbench", tmp_path / "runs", status=2).err
+
+
+def test_a_level_that_no_name_says(suite, tmp_path, imported):
+    source = tmp_path / "mine"
+    source.mkdir()
+    (source / "problem_19_kernel.py").write_text(GOOD)
+    assert "1  has a name that says no task" in imported("kernelbench", source).out
+
+
+def test_kernels_that_call_a_vendor_library(suite, tmp_path, imported):
+    rows = [
+        ROW | {"custom_code": GOOD.replace("#include <cuda_runtime.h>", "#include <cublas_v2.h>")}
+    ]
+    assert (
+        "1 of them call a vendor library, which run.json declares" in imported("cuda-l1", rows).out
+    )
+    assert json.loads((suite / "candidates/m/run.json").read_text())["library"] == "cublas"
+    assert record(suite)[0]["notes"] == ["calls cublas"]
+
+
+def test_many_details_of_one_reason():
+    entries = [importing.Entry(f"{i}.py", reason="r", detail=f"d{i // 2}") for i in range(26)]
+    lines = importing.summary("kernelbench", entries).splitlines()
+    assert lines[2:5] == ["  26  r", "        d0: 0.py and 1 more", "        d1: 2.py and 1 more"]
+    assert lines[12:] == ["        d9: 18.py and 1 more", "        6 others with 3 other details"]
 
 
 def test_one_sample_needs_no_folder(suite, tmp_path, imported):

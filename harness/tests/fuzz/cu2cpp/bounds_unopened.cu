@@ -1,0 +1,1 @@
+__launch_bounds__ __global__ void k(int n) { }

@@ -1,0 +1,1 @@
+void f() { g = (void*)& a

@@ -1,0 +1,14 @@
+"""Lets the tests import the packages and the generator of invented results."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "reports"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "reports/tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from command_line import fixture_refused, fixture_run
+from kb_fleet.__main__ import main
+
+kb = fixture_run(main)
+refused = fixture_refused()
