@@ -11,5 +11,6 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference, {.smoke = {96}, .odd = {101}});
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {.N = 96}, .odd = {.N = 101}});
 }

@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {64, 256, 96}, .odd = {61, 255, 131}});
+  return define<decltype(launch)>(
+      "MatMul", tensors, reference,
+      {.smoke = {.M = 64, .K = 256, .N = 96}, .odd = {.M = 61, .K = 255, .N = 131}});
 }

@@ -13,5 +13,6 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::bmm(a, b)
 
 Task kb::task() {
   return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {4, 32, 64, 128}, .odd = {3, 131, 61, 137}});
+                                  {.smoke = {.batch_size = 4, .m = 32, .k = 64, .n = 128},
+                                   .odd = {.batch_size = 3, .m = 131, .k = 61, .n = 137}});
 }

@@ -12,5 +12,5 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a,
 
 Task kb::task() {
   return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {64, 4096}, .odd = {37, 4099}});
+                                  {.smoke = {.M = 64, .K = 4096}, .odd = {.M = 37, .K = 4099}});
 }

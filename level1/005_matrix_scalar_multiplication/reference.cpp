@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes& s, Tensor a) { return at::mul(a, s.s); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Activation", tensors, reference,
-                                  {.smoke = {128, 64}, .odd = {17, 1019, -0.7}});
+  return define<decltype(launch)>(
+      "Activation", tensors, reference,
+      {.smoke = {.M = 128, .N = 64}, .odd = {.M = 17, .N = 1019, .s = -0.7}});
 }

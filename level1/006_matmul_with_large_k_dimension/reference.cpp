@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {16, 16, 4096}, .odd = {131, 23, 2053}});
+  return define<decltype(launch)>(
+      "MatMul", tensors, reference,
+      {.smoke = {.M = 16, .N = 16, .K = 4096}, .odd = {.M = 131, .N = 23, .K = 2053}});
 }

@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {128, 128, 64}, .odd = {131, 149, 37}});
+  return define<decltype(launch)>(
+      "MatMul", tensors, reference,
+      {.smoke = {.M = 128, .N = 128, .K = 64}, .odd = {.M = 131, .N = 149, .K = 37}});
 }

@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {125, 93, 145}, .odd = {127, 89, 139}});
+  return define<decltype(launch)>(
+      "MatMul", tensors, reference,
+      {.smoke = {.M = 125, .K = 93, .N = 145}, .odd = {.M = 127, .K = 89, .N = 139}});
 }

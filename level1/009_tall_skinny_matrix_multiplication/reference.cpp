@@ -12,5 +12,5 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a,
 
 Task kb::task() {
   return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {192, 32}, .odd = {151, 29}});
+                                  {.smoke = {.M = 192, .N = 32}, .odd = {.M = 151, .N = 29}});
 }

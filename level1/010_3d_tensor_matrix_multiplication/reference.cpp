@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a, b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {2, 32, 128, 48}, .odd = {3, 47, 67, 139}});
+  return define<decltype(launch)>(
+      "MatMul", tensors, reference,
+      {.smoke = {.N = 2, .M = 32, .K = 128, .L = 48}, .odd = {.N = 3, .M = 47, .K = 67, .L = 139}});
 }

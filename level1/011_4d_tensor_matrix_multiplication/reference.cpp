@@ -14,5 +14,6 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) {
 
 Task kb::task() {
   return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {2, 4, 8, 64, 48}, .odd = {3, 3, 29, 67, 139}});
+                                  {.smoke = {.b = 2, .i = 4, .j = 8, .l = 64, .k = 48},
+                                   .odd = {.b = 3, .i = 3, .j = 29, .l = 67, .k = 139}});
 }

@@ -12,5 +12,5 @@ static Tensor reference(const Sizes&, Tensor a, Tensor b) { return a.unsqueeze(1
 
 Task kb::task() {
   return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {48, 64}, .odd = {131, 61}});
+                                  {.smoke = {.M = 48, .N = 64}, .odd = {.M = 131, .N = 61}});
 }

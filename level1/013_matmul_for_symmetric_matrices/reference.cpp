@@ -27,6 +27,7 @@ static LeastWork least(const Sizes& s) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference, {.smoke = {96}, .odd = {263}})
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {.N = 96}, .odd = {.N = 263}})
       .needing(least);
 }

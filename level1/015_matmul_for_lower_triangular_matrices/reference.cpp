@@ -27,6 +27,7 @@ static LeastWork least(const Sizes& s) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference, {.smoke = {96}, .odd = {263}})
+  return define<decltype(launch)>("MatMul", tensors, reference,
+                                  {.smoke = {.M = 96}, .odd = {.M = 263}})
       .needing(least);
 }

@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor a, Tensor b) { return at::matmul(a.t(), b); }
 
 Task kb::task() {
-  return define<decltype(launch)>("MatMul", tensors, reference,
-                                  {.smoke = {48, 192, 96}, .odd = {61, 193, 131}});
+  return define<decltype(launch)>(
+      "MatMul", tensors, reference,
+      {.smoke = {.M = 48, .K = 192, .N = 96}, .odd = {.M = 61, .K = 193, .N = 131}});
 }

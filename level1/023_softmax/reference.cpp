@@ -12,6 +12,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x) { return at::softmax(x, 1); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Reduction-Scan", tensors, reference,
-                                  {.smoke = {16, 1536}, .odd = {7, 1021}});
+  return define<decltype(launch)>(
+      "Reduction-Scan", tensors, reference,
+      {.smoke = {.batch_size = 16, .dim = 1536}, .odd = {.batch_size = 7, .dim = 1021}});
 }

@@ -11,6 +11,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x) { return x / (1 + at::abs(x)); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Activation", tensors, reference,
-                                  {.smoke = {16, 1536}, .odd = {3, 1021}});
+  return define<decltype(launch)>(
+      "Activation", tensors, reference,
+      {.smoke = {.batch_size = 16, .dim = 1536}, .odd = {.batch_size = 3, .dim = 1021}});
 }

@@ -12,5 +12,6 @@ static Tensor reference(const Sizes& s, Tensor x) { return at::elu(x, s.alpha); 
 
 Task kb::task() {
   return define<decltype(launch)>("Activation", tensors, reference,
-                                  {.smoke = {16, 1536}, .odd = {3, 1021, 0.7}});
+                                  {.smoke = {.batch_size = 16, .dim = 1536},
+                                   .odd = {.batch_size = 3, .dim = 1021, .alpha = 0.7}});
 }

@@ -11,6 +11,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes& s, Tensor x) { return at::hardtanh(x, s.min_val, s.max_val); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Activation", tensors, reference,
-                                  {.smoke = {16, 1536}, .odd = {3, 1021, -0.5, 2}});
+  return define<decltype(launch)>(
+      "Activation", tensors, reference,
+      {.smoke = {.batch_size = 16, .dim = 1536},
+       .odd = {.batch_size = 3, .dim = 1021, .min_val = -0.5, .max_val = 2}});
 }

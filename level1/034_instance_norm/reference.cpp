@@ -21,6 +21,8 @@ static Tensor reference(const Sizes&, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Normalization", tensors, reference,
-                                  {.smoke = {7, 8, 16, 16}, .odd = {3, 5, 7, 11}});
+  return define<decltype(launch)>(
+      "Normalization", tensors, reference,
+      {.smoke = {.batch_size = 7, .features = 8, .dim1 = 16, .dim2 = 16},
+       .odd = {.batch_size = 3, .features = 5, .dim1 = 7, .dim2 = 11}});
 }

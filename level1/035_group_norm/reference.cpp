@@ -20,6 +20,8 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Normalization", tensors, reference,
-                                  {.smoke = {7, 16, 4, 16, 16}, .odd = {3, 15, 5, 7, 11}});
+  return define<decltype(launch)>(
+      "Normalization", tensors, reference,
+      {.smoke = {.batch_size = 7, .features = 16, .num_groups = 4, .dim1 = 16, .dim2 = 16},
+       .odd = {.batch_size = 3, .features = 15, .num_groups = 5, .dim1 = 7, .dim2 = 11}});
 }

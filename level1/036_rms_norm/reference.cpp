@@ -13,6 +13,8 @@ static Tensor reference(const Sizes& s, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Normalization", tensors, reference,
-                                  {.smoke = {7, 8, 16, 16}, .odd = {3, 5, 7, 41, 0.01}});
+  return define<decltype(launch)>(
+      "Normalization", tensors, reference,
+      {.smoke = {.batch_size = 7, .features = 8, .dim1 = 16, .dim2 = 16},
+       .odd = {.batch_size = 3, .features = 5, .dim1 = 7, .dim2 = 41, .eps = 0.01}});
 }

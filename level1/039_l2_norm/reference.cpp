@@ -13,6 +13,7 @@ static Tensor reference(const Sizes&, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Normalization", tensors, reference,
-                                  {.smoke = {32, 1023}, .odd = {7, 1021}});
+  return define<decltype(launch)>(
+      "Normalization", tensors, reference,
+      {.smoke = {.batch_size = 32, .dim = 1023}, .odd = {.batch_size = 7, .dim = 1021}});
 }

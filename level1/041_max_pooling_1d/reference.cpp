@@ -19,6 +19,14 @@ static Tensor reference(const Sizes& s, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Pooling", tensors, reference,
-                                  {.smoke = {2, 6, 128}, .odd = {3, 5, 607, 5, 2, 2, 4}});
+  return define<decltype(launch)>(
+      "Pooling", tensors, reference,
+      {.smoke = {.batch_size = 2, .features = 6, .sequence_length = 128},
+       .odd = {.batch_size = 3,
+               .features = 5,
+               .sequence_length = 607,
+               .kernel_size = 5,
+               .stride = 2,
+               .padding = 2,
+               .dilation = 4}});
 }

@@ -20,6 +20,15 @@ static Tensor reference(const Sizes& s, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Pooling", tensors, reference,
-                                  {.smoke = {2, 4, 24, 24}, .odd = {3, 3, 41, 83, 5, 3, 2, 4}});
+  return define<decltype(launch)>(
+      "Pooling", tensors, reference,
+      {.smoke = {.batch_size = 2, .channels = 4, .height = 24, .width = 24},
+       .odd = {.batch_size = 3,
+               .channels = 3,
+               .height = 41,
+               .width = 83,
+               .kernel_size = 5,
+               .stride = 3,
+               .padding = 2,
+               .dilation = 4}});
 }

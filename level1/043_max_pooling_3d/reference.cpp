@@ -22,5 +22,14 @@ static Tensor reference(const Sizes& s, Tensor x) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Pooling", tensors, reference,
-      {.smoke = {2, 4, 16, 16, 16}, .odd = {3, 3, 11, 17, 41, 4, 1, 2, 2}});
+      {.smoke = {.batch_size = 2, .channels = 4, .dim1 = 16, .dim2 = 16, .dim3 = 16},
+       .odd = {.batch_size = 3,
+               .channels = 3,
+               .dim1 = 11,
+               .dim2 = 17,
+               .dim3 = 41,
+               .kernel_size = 4,
+               .stride = 1,
+               .padding = 2,
+               .dilation = 2}});
 }

@@ -17,6 +17,13 @@ static Tensor reference(const Sizes& s, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Pooling", tensors, reference,
-                                  {.smoke = {2, 4, 128}, .odd = {3, 5, 607, 5, 2, 2}});
+  return define<decltype(launch)>(
+      "Pooling", tensors, reference,
+      {.smoke = {.batch_size = 2, .in_channels = 4, .input_length = 128},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .input_length = 607,
+               .kernel_size = 5,
+               .stride = 2,
+               .padding = 2}});
 }

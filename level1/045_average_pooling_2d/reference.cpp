@@ -12,6 +12,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes& s, Tensor x) { return at::avg_pool2d(x, s.kernel_size); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Pooling", tensors, reference,
-                                  {.smoke = {2, 4, 64, 64}, .odd = {3, 3, 37, 1031, 3}});
+  return define<decltype(launch)>(
+      "Pooling", tensors, reference,
+      {.smoke = {.batch_size = 2, .channels = 4, .height = 64, .width = 64},
+       .odd = {.batch_size = 3, .channels = 3, .height = 37, .width = 1031, .kernel_size = 3}});
 }

@@ -21,5 +21,13 @@ static Tensor reference(const Sizes& s, Tensor x) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Pooling", tensors, reference,
-      {.smoke = {2, 4, 10, 10, 20}, .odd = {3, 3, 11, 17, 71, 4, 1, 2}});
+      {.smoke = {.batch_size = 2, .channels = 4, .depth = 10, .height = 10, .width = 20},
+       .odd = {.batch_size = 3,
+               .channels = 3,
+               .depth = 11,
+               .height = 17,
+               .width = 71,
+               .kernel_size = 4,
+               .stride = 1,
+               .padding = 2}});
 }

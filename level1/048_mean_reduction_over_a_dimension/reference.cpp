@@ -12,5 +12,6 @@ static Tensor reference(const Sizes&, Tensor x) { return at::mean(x, 1); }
 
 Task kb::task() {
   return define<decltype(launch)>("Reduction-Scan", tensors, reference,
-                                  {.smoke = {4, 256, 255}, .odd = {3, 613, 37}});
+                                  {.smoke = {.batch_size = 4, .dim1 = 256, .dim2 = 255},
+                                   .odd = {.batch_size = 3, .dim1 = 613, .dim2 = 37}});
 }

@@ -17,7 +17,21 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 3, 12, 11, 4, 2, 35, 35}, .odd = {3, 2, 53, 5, 3, 4, 37, 29}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 12,
+                                             .kernel_size = 11,
+                                             .stride = 4,
+                                             .padding = 2,
+                                             .height = 35,
+                                             .width = 35},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 2,
+                                           .out_channels = 53,
+                                           .kernel_size = 5,
+                                           .stride = 3,
+                                           .padding = 4,
+                                           .height = 37,
+                                           .width = 29}});
 }

@@ -12,5 +12,6 @@ static Tensor reference(const Sizes&, Tensor x) { return at::argmax(x, 1); }
 
 Task kb::task() {
   return define<decltype(launch)>("Reduction-Scan", tensors, reference,
-                                  {.smoke = {16, 11, 255}, .odd = {3, 613, 37}});
+                                  {.smoke = {.batch_size = 16, .dim1 = 11, .dim2 = 255},
+                                   .odd = {.batch_size = 3, .dim1 = 613, .dim2 = 37}});
 }

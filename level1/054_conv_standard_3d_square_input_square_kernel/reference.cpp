@@ -14,7 +14,19 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 3, 8, 3, 10, 10, 10}, .odd = {3, 5, 67, 2, 7, 11, 9}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .depth = 10,
+                                             .width = 10,
+                                             .height = 10},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = 2,
+                                           .depth = 7,
+                                           .width = 11,
+                                           .height = 9}});
 }

@@ -14,6 +14,13 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv2d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Convolution", tensors, reference,
-                                  {.smoke = {2, 16, 32, 8, 16}, .odd = {3, 23, 29, 5, 67, 4}});
+  return define<decltype(launch)>(
+      "Convolution", tensors, reference,
+      {.smoke = {.batch_size = 2, .height = 16, .width = 32, .in_channels = 8, .out_channels = 16},
+       .odd = {.batch_size = 3,
+               .height = 23,
+               .width = 29,
+               .in_channels = 5,
+               .out_channels = 67,
+               .kernel_size = 4}});
 }

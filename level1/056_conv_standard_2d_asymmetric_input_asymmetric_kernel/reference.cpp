@@ -15,7 +15,17 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv2d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 16, {5, 7}, 20, 14}, .odd = {3, 5, 67, {4, 3}, 23, 29}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .kernel_size = {5, 7},
+                                             .height = 20,
+                                             .width = 14},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = {4, 3},
+                                           .height = 23,
+                                           .width = 29}});
 }

@@ -17,5 +17,16 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 
 Task kb::task() {
   return define<decltype(launch)>("ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 8, 8, 3, 24, 24}, .odd = {3, 5, 67, 4, 19, 23}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .height = 24,
+                                             .width = 24},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = 4,
+                                           .height = 19,
+                                           .width = 23}});
 }

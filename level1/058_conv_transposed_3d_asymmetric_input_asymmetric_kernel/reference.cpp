@@ -18,7 +18,19 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 2, {3, 5, 7}, 4, 8, 12}, .odd = {3, 3, 19, {2, 3, 4}, 5, 7, 13}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 2,
+                                             .kernel_size = {3, 5, 7},
+                                             .depth_in = 4,
+                                             .height_in = 8,
+                                             .width_in = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 3,
+                                           .out_channels = 19,
+                                           .kernel_size = {2, 3, 4},
+                                           .depth_in = 5,
+                                           .height_in = 7,
+                                           .width_in = 13}});
 }

@@ -14,7 +14,19 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 3, 8, 3, 16, 16, 5}, .odd = {3, 5, 67, 2, 13, 11, 7}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .width = 16,
+                                             .height = 16,
+                                             .depth = 5},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = 2,
+                                           .width = 13,
+                                           .height = 11,
+                                           .depth = 7}});
 }

@@ -15,7 +15,19 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 3, 4, {3, 5, 7}, 12, 12, 12}, .odd = {3, 2, 67, {2, 3, 5}, 7, 9, 13}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 4,
+                                             .kernel_size = {3, 5, 7},
+                                             .width = 12,
+                                             .height = 12,
+                                             .depth = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 2,
+                                           .out_channels = 67,
+                                           .kernel_size = {2, 3, 5},
+                                           .width = 7,
+                                           .height = 9,
+                                           .depth = 13}});
 }

@@ -15,7 +15,17 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv2d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 4, 8, {5, 9}, 20, 20}, .odd = {3, 7, 71, {2, 5}, 31, 19}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_size = {5, 9},
+                                             .width = 20,
+                                             .height = 20},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 7,
+                                           .out_channels = 71,
+                                           .kernel_size = {2, 5},
+                                           .width = 31,
+                                           .height = 19}});
 }

@@ -15,5 +15,16 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv
 
 Task kb::task() {
   return define<decltype(launch)>("Convolution", tensors, reference,
-                                  {.smoke = {2, 4, 16, 3, 24, 24}, .odd = {3, 5, 7, 4, 29, 23}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .kernel_size = 3,
+                                             .width = 24,
+                                             .height = 24},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .kernel_size = 4,
+                                           .width = 29,
+                                           .height = 23}});
 }

@@ -15,6 +15,13 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 8, 8, 3, 256}, .odd = {3, 5, 67, 4, 509}});
+  return define<decltype(launch)>(
+      "ConvTranspose", tensors, reference,
+      {.smoke =
+           {.batch_size = 2, .in_channels = 8, .out_channels = 8, .kernel_size = 3, .length = 256},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .out_channels = 67,
+               .kernel_size = 4,
+               .length = 509}});
 }

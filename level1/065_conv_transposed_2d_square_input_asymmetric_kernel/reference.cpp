@@ -17,7 +17,17 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 4, {3, 7}, 24, 24}, .odd = {3, 5, 67, {4, 2}, 19, 23}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 4,
+                                             .kernel_size = {3, 7},
+                                             .width = 24,
+                                             .height = 24},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = {4, 2},
+                                           .width = 19,
+                                           .height = 23}});
 }

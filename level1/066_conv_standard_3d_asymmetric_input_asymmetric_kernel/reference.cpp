@@ -15,7 +15,19 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv3d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 3, 4, {3, 5, 7}, 6, 14, 14}, .odd = {3, 2, 67, {2, 6, 3}, 5, 13, 11}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 4,
+                                             .kernel_size = {3, 5, 7},
+                                             .depth = 6,
+                                             .height = 14,
+                                             .width = 14},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 2,
+                                           .out_channels = 67,
+                                           .kernel_size = {2, 6, 3},
+                                           .depth = 5,
+                                           .height = 13,
+                                           .width = 11}});
 }

@@ -13,6 +13,13 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv1d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Convolution", tensors, reference,
-                                  {.smoke = {2, 8, 16, 3, 256}, .odd = {3, 5, 67, 4, 601}});
+  return define<decltype(launch)>(
+      "Convolution", tensors, reference,
+      {.smoke =
+           {.batch_size = 2, .in_channels = 8, .out_channels = 16, .kernel_size = 3, .length = 256},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .out_channels = 67,
+               .kernel_size = 4,
+               .length = 601}});
 }

@@ -17,7 +17,23 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 3, 5, 5, 6, 6, 6}, .odd = {3, 3, 67, 2, 3, 4, 5, 9, 7}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_depth = 3,
+                                             .kernel_width = 5,
+                                             .kernel_height = 5,
+                                             .depth = 6,
+                                             .width = 6,
+                                             .height = 6},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 3,
+                                           .out_channels = 67,
+                                           .kernel_depth = 2,
+                                           .kernel_width = 3,
+                                           .kernel_height = 4,
+                                           .depth = 5,
+                                           .width = 9,
+                                           .height = 7}});
 }

@@ -17,7 +17,17 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, {3, 5}, 12, 24}, .odd = {3, 7, 71, {2, 3}, 17, 13}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_size = {3, 5},
+                                             .height_in = 12,
+                                             .width_in = 24},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 7,
+                                           .out_channels = 71,
+                                           .kernel_size = {2, 3},
+                                           .height_in = 17,
+                                           .width_in = 13}});
 }

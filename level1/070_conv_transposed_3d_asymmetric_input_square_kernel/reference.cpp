@@ -18,5 +18,18 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 
 Task kb::task() {
   return define<decltype(launch)>("ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 6, 3, 3, 8, 8, 8}, .odd = {3, 5, 29, 2, 5, 11, 7}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 6,
+                                             .out_channels = 3,
+                                             .kernel_size = 3,
+                                             .depth = 8,
+                                             .height = 8,
+                                             .width = 8},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 29,
+                                           .kernel_size = 2,
+                                           .depth = 5,
+                                           .height = 11,
+                                           .width = 7}});
 }

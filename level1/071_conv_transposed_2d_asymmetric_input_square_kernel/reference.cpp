@@ -17,5 +17,16 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight) {
 
 Task kb::task() {
   return define<decltype(launch)>("ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 4, 4, 3, 16, 32}, .odd = {3, 5, 37, 4, 29, 23}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 4,
+                                             .kernel_size = 3,
+                                             .height_in = 16,
+                                             .width_in = 32},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 37,
+                                           .kernel_size = 4,
+                                           .height_in = 29,
+                                           .width_in = 23}});
 }

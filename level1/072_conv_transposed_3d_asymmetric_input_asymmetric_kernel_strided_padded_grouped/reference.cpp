@@ -18,8 +18,27 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 8, {3, 5, 7}, 4, 6, 8, {2, 2, 2}, {1, 2, 3}, {1, 1, 1}, 4},
-       .odd = {1, 6, 33, {2, 3, 4}, 7, 11, 17, {3, 3, 1}, {0, 1, 2}, {2, 2, 0}, 3}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 8,
+                                             .kernel_size = {3, 5, 7},
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 8,
+                                             .stride = {2, 2, 2},
+                                             .padding = {1, 2, 3},
+                                             .output_padding = {1, 1, 1},
+                                             .groups = 4},
+                                   .odd = {.batch_size = 1,
+                                           .in_channels = 6,
+                                           .out_channels = 33,
+                                           .kernel_size = {2, 3, 4},
+                                           .depth = 7,
+                                           .height = 11,
+                                           .width = 17,
+                                           .stride = {3, 3, 1},
+                                           .padding = {0, 1, 2},
+                                           .output_padding = {2, 2, 0},
+                                           .groups = 3}});
 }

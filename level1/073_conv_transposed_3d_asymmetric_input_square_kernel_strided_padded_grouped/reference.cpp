@@ -17,7 +17,23 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 8, 3, 6, 8, 10, 2, 1}, .odd = {1, 5, 37, 4, 7, 11, 9, 3, 2}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .depth = 6,
+                                             .height = 8,
+                                             .width = 10,
+                                             .stride = 2,
+                                             .padding = 1},
+                                   .odd = {.batch_size = 1,
+                                           .in_channels = 5,
+                                           .out_channels = 37,
+                                           .kernel_size = 4,
+                                           .depth = 7,
+                                           .height = 11,
+                                           .width = 9,
+                                           .stride = 3,
+                                           .padding = 2}});
 }

@@ -15,7 +15,21 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 5, 256, 1, 0, 3}, .odd = {3, 5, 67, 4, 307, 3, 2, 2}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_size = 5,
+                                             .length = 256,
+                                             .stride = 1,
+                                             .padding = 0,
+                                             .dilation = 3},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = 4,
+                                           .length = 307,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .dilation = 2}});
 }

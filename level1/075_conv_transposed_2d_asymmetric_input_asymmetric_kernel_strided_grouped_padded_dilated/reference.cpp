@@ -18,6 +18,24 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 
 Task kb::task() {
   return define<decltype(launch)>("ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 8, 16, {3, 5}, 12, 16, {2, 3}, {1, 2}, {2, 1}, 4},
-                                   .odd = {3, 6, 51, {4, 3}, 29, 23, {3, 2}, {2, 0}, {1, 3}, 3}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .kernel_size = {3, 5},
+                                             .height = 12,
+                                             .width = 16,
+                                             .stride = {2, 3},
+                                             .padding = {1, 2},
+                                             .dilation = {2, 1},
+                                             .groups = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 6,
+                                           .out_channels = 51,
+                                           .kernel_size = {4, 3},
+                                           .height = 29,
+                                           .width = 23,
+                                           .stride = {3, 2},
+                                           .padding = {2, 0},
+                                           .dilation = {1, 3},
+                                           .groups = 3}});
 }

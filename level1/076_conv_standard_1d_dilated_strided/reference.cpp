@@ -14,7 +14,19 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 16, 3, 258, 3, 4}, .odd = {3, 5, 67, 4, 1001, 2, 5}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .kernel_size = 3,
+                                             .length = 258,
+                                             .stride = 3,
+                                             .dilation = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = 4,
+                                           .length = 1001,
+                                           .stride = 2,
+                                           .dilation = 5}});
 }

@@ -17,7 +17,25 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 3, 4, 6, 6, 2, 1, 2}, .odd = {1, 3, 67, 4, 7, 5, 11, 3, 2, 1}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 6,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .dilation = 2},
+                                   .odd = {.batch_size = 1,
+                                           .in_channels = 3,
+                                           .out_channels = 67,
+                                           .kernel_size = 4,
+                                           .depth = 7,
+                                           .height = 5,
+                                           .width = 11,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .dilation = 1}});
 }

@@ -17,6 +17,20 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 
 Task kb::task() {
   return define<decltype(launch)>("ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 4, 4, {3, 7}, 12, 24, {1, 1}, {1, 3}},
-                                   .odd = {3, 5, 37, {4, 3}, 23, 29, {2, 3}, {2, 2}}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 4,
+                                             .kernel_size = {3, 7},
+                                             .height = 12,
+                                             .width = 24,
+                                             .stride = {1, 1},
+                                             .padding = {1, 3}},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 37,
+                                           .kernel_size = {4, 3},
+                                           .height = 23,
+                                           .width = 29,
+                                           .stride = {2, 3},
+                                           .padding = {2, 2}}});
 }

@@ -17,6 +17,22 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 
 Task kb::task() {
   return define<decltype(launch)>("Convolution", tensors, reference,
-                                  {.smoke = {2, 4, 8, {5, 9}, 28, 28, 1, {2, 4}, {2, 3}},
-                                   .odd = {3, 5, 67, {3, 2}, 31, 37, 2, {3, 1}, {1, 5}}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_size = {5, 9},
+                                             .width = 28,
+                                             .height = 28,
+                                             .stride = 1,
+                                             .padding = {2, 4},
+                                             .dilation = {2, 3}},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = {3, 2},
+                                           .width = 31,
+                                           .height = 37,
+                                           .stride = 2,
+                                           .padding = {3, 1},
+                                           .dilation = {1, 5}}});
 }

@@ -16,7 +16,23 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 3, 8, 12, 5, 1, 2}, .odd = {3, 5, 67, 4, 19, 17, 3, 2, 1}});
+  return define<decltype(launch)>("ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .height_in = 8,
+                                             .width_in = 12,
+                                             .stride = 5,
+                                             .padding = 1,
+                                             .dilation = 2},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 67,
+                                           .kernel_size = 4,
+                                           .height_in = 19,
+                                           .width_in = 17,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .dilation = 1}});
 }

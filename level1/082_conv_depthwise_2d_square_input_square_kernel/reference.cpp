@@ -15,7 +15,19 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 5, 24, 29, 1, 0}, .odd = {3, 5, 4, 37, 31, 2, 3}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .kernel_size = 5,
+                                             .width = 24,
+                                             .height = 29,
+                                             .stride = 1,
+                                             .padding = 0},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .kernel_size = 4,
+                                           .width = 37,
+                                           .height = 31,
+                                           .stride = 2,
+                                           .padding = 3}});
 }

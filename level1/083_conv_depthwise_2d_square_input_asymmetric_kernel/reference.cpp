@@ -15,7 +15,21 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 6, 24, 30, 1, 0, 1}, .odd = {3, 5, 4, 37, 29, 2, 3, 4}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .kernel_size = 6,
+                                             .width = 24,
+                                             .height = 30,
+                                             .stride = 1,
+                                             .padding = 0,
+                                             .dilation = 1},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .kernel_size = 4,
+                                           .width = 37,
+                                           .height = 29,
+                                           .stride = 2,
+                                           .padding = 3,
+                                           .dilation = 4}});
 }

@@ -15,7 +15,21 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 8, 3, 32, 19, 1, 0}, .odd = {3, 5, 10, 4, 37, 29, 2, 3}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 8,
+                                             .kernel_size = 3,
+                                             .width_in = 32,
+                                             .height_in = 19,
+                                             .stride = 1,
+                                             .padding = 0},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 10,
+                                           .kernel_size = 4,
+                                           .width_in = 37,
+                                           .height_in = 29,
+                                           .stride = 2,
+                                           .padding = 3}});
 }

@@ -16,7 +16,25 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 8, 5, 7, 32, 21}, .odd = {3, 5, 7, 4, 3, 37, 29, 2, 3, 3, 1, 4, 5}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 8,
+                                             .kernel_size_h = 5,
+                                             .kernel_size_w = 7,
+                                             .width = 32,
+                                             .height = 21},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .kernel_size_h = 4,
+                                           .kernel_size_w = 3,
+                                           .width = 37,
+                                           .height = 29,
+                                           .stride_h = 2,
+                                           .stride_w = 3,
+                                           .padding_h = 3,
+                                           .padding_w = 1,
+                                           .dilation_h = 4,
+                                           .dilation_w = 5}});
 }

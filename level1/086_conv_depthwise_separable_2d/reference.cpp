@@ -18,7 +18,23 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor depthwise, Tensor point
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Convolution", tensors, reference,
-      {.smoke = {2, 8, 16, 3, 24, 25, 1, 1, 1}, .odd = {3, 21, 131, 4, 37, 29, 2, 3, 4}});
+  return define<decltype(launch)>("Convolution", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .kernel_size = 3,
+                                             .width = 24,
+                                             .height = 25,
+                                             .stride = 1,
+                                             .padding = 1,
+                                             .dilation = 1},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 21,
+                                           .out_channels = 131,
+                                           .kernel_size = 4,
+                                           .width = 37,
+                                           .height = 29,
+                                           .stride = 2,
+                                           .padding = 3,
+                                           .dilation = 4}});
 }

@@ -12,6 +12,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, Tensor x, Tensor weight) { return at::conv2d(x, weight); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Convolution", tensors, reference,
-                                  {.smoke = {2, 8, 16, 32, 32}, .odd = {3, 23, 67, 19, 29}});
+  return define<decltype(launch)>(
+      "Convolution", tensors, reference,
+      {.smoke = {.batch_size = 2, .in_channels = 8, .out_channels = 16, .width = 32, .height = 32},
+       .odd = {.batch_size = 3, .in_channels = 23, .out_channels = 67, .width = 19, .height = 29}});
 }

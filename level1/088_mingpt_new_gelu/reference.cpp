@@ -14,6 +14,7 @@ static Tensor reference(const Sizes&, Tensor x) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Activation", tensors, reference,
-                                  {.smoke = {64, 64}, .odd = {7, 1013}});
+  return define<decltype(launch)>(
+      "Activation", tensors, reference,
+      {.smoke = {.batch_size = 64, .dim = 64}, .odd = {.batch_size = 7, .dim = 1013}});
 }

@@ -12,5 +12,6 @@ static Tensor reference(const Sizes&, Tensor x) { return at::cumsum(x, 1); }
 
 Task kb::task() {
   return define<decltype(launch)>("Reduction-Scan", tensors, reference,
-                                  {.smoke = {32, {512}}, .odd = {5, {4099}}});
+                                  {.smoke = {.batch_size = 32, .input_shape = {512}},
+                                   .odd = {.batch_size = 5, .input_shape = {4099}}});
 }

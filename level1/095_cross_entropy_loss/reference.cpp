@@ -16,5 +16,6 @@ static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {
 
 Task kb::task() {
   return define<decltype(launch)>("Loss", tensors, reference,
-                                  {.smoke = {64, 128}, .odd = {37, 1009}});
+                                  {.smoke = {.batch_size = 64, .num_classes = 128},
+                                   .odd = {.batch_size = 37, .num_classes = 1009}});
 }

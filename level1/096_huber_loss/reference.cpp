@@ -17,5 +17,6 @@ static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {
 
 Task kb::task() {
   return define<decltype(launch)>("Loss", tensors, reference,
-                                  {.smoke = {64, {64}}, .odd = {127, {523}}});
+                                  {.smoke = {.batch_size = 64, .input_shape = {64}},
+                                   .odd = {.batch_size = 127, .input_shape = {523}}});
 }

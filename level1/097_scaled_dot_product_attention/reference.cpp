@@ -17,6 +17,8 @@ static Tensor reference(const Sizes&, Tensor q, Tensor k, Tensor v) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Attention", tensors, reference,
-                                  {.smoke = {2, 2, 32, 64}, .odd = {1, 3, 67, 37}});
+  return define<decltype(launch)>(
+      "Attention", tensors, reference,
+      {.smoke = {.batch_size = 2, .num_heads = 2, .sequence_length = 32, .embedding_dimension = 64},
+       .odd = {.batch_size = 1, .num_heads = 3, .sequence_length = 67, .embedding_dimension = 37}});
 }

@@ -28,5 +28,6 @@ static Tensor reference(const Sizes& s, Tensor predictions, Tensor targets) {
 
 Task kb::task() {
   return define<decltype(launch)>("Loss", tensors, reference,
-                                  {.smoke = {64, {64}}, .odd = {127, {131}}});
+                                  {.smoke = {.batch_size = 64, .input_shape = {64}},
+                                   .odd = {.batch_size = 127, .input_shape = {131}}});
 }

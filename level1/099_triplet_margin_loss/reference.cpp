@@ -17,5 +17,6 @@ static Tensor reference(const Sizes& s, Tensor anchor, Tensor positive, Tensor n
 
 Task kb::task() {
   return define<decltype(launch)>("Loss", tensors, reference,
-                                  {.smoke = {64, {256}}, .odd = {37, {251}, 0.5}});
+                                  {.smoke = {.batch_size = 64, .input_shape = {256}},
+                                   .odd = {.batch_size = 37, .input_shape = {251}, .margin = 0.5}});
 }

@@ -18,5 +18,6 @@ static Tensor reference(const Sizes&, Tensor predictions, Tensor targets) {
 
 Task kb::task() {
   return define<decltype(launch)>("Loss", tensors, reference,
-                                  {.smoke = {64, {64}}, .odd = {61, {61}}});
+                                  {.smoke = {.batch_size = 64, .input_shape = {64}},
+                                   .odd = {.batch_size = 61, .input_shape = {61}}});
 }

@@ -21,5 +21,16 @@ static Tensor reference(const Sizes&, Tensor x, Tensor bias, Tensor conv_weight,
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-Conv", tensors, reference,
-                                  {.smoke = {2, 8, 16, 12, 12, 3}, .odd = {3, 5, 19, 11, 17, 2}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .height = 12,
+                                             .width = 12,
+                                             .kernel_size = 3},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .height = 11,
+                                           .width = 17,
+                                           .kernel_size = 2}});
 }

@@ -3,13 +3,10 @@
 #include <kb/conv.cuh>
 #include <kb/reduce.cuh>
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 // One warp per row of y. It normalises the rows of z that it pools; these are of one volume.
 __global__ void normalise_and_pool(const kb::real* z, const kb::real* weight, const kb::real* bias,
-                                   kb::real* y, Box in, Box window, Box out, int64_t rows) {
+                                   kb::real* y, kb::Box in, kb::Box window, kb::Box out,
+                                   int64_t rows) {
   const int64_t row = kb::Grid::rank() / 32, lane = kb::Warp::rank();
   if (row >= rows) return;
   const int64_t volume = row / out.height / out.depth;
@@ -50,9 +47,9 @@ void task::launch(const Sizes& s, const real* x, const real*, const real* conv_w
   cudaMallocAsync(&memory, sizeof(real) * volumes * shape.out.product(), stream);
   const auto z = static_cast<real*>(memory);
   kb::launch_conv_transposed(stream, shape, x, conv_weight, kb::AsIs{}, z);
-  const Box in = {shape.out[0], shape.out[1], shape.out[2]};
-  const Box window = {s.pool_kernel_size[0], s.pool_kernel_size[1], s.pool_kernel_size[2]};
-  const Box out = {s.pooled(0), s.pooled(1), s.pooled(2)};
+  const kb::Box in = {shape.out[0], shape.out[1], shape.out[2]};
+  const kb::Box window = {s.pool_kernel_size[0], s.pool_kernel_size[1], s.pool_kernel_size[2]};
+  const kb::Box out = {s.pooled(0), s.pooled(1), s.pooled(2)};
   constexpr int threads = 256, rows_per_block = threads / 32;
   const int64_t rows = volumes * out.depth * out.height;
   normalise_and_pool<<<(rows + rows_per_block - 1) / rows_per_block, threads, 0, stream>>>(

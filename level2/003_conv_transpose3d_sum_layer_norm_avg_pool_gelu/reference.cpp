@@ -28,8 +28,29 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 4, 8, 8, {3, 3, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {16}, {2, 2, 2}},
-       .odd = {3, 5, 7, 3, 5, 7, {2, 4, 5}, {1, 3, 3}, {0, 2, 2}, {0, 2, 0}, {19}, {1, 3, 3}}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .depth = 4,
+                                             .height = 8,
+                                             .width = 8,
+                                             .kernel_size = {3, 3, 3},
+                                             .stride = {2, 2, 2},
+                                             .padding = {1, 1, 1},
+                                             .output_padding = {1, 1, 1},
+                                             .norm_shape = {16},
+                                             .pool_kernel_size = {2, 2, 2}},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = {2, 4, 5},
+                                           .stride = {1, 3, 3},
+                                           .padding = {0, 2, 2},
+                                           .output_padding = {0, 2, 0},
+                                           .norm_shape = {19},
+                                           .pool_kernel_size = {1, 3, 3}}});
 }

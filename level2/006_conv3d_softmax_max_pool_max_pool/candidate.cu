@@ -4,16 +4,13 @@
 
 #include <kb/conv.cuh>
 #include <kb/reduce.cuh>
+#include <kb/softmax.cuh>
 
 using kb::real;
 
-// The greatest of some values and the sum of exp(value - max).
-struct Sums {
-  float max, sum;
-};
-
 // One thread per pixel of z, [batch, channels, area]: what its softmax needs.
-__global__ void measure(const real* z, Sums* all, int64_t batch, int64_t channels, int64_t area) {
+__global__ void measure(const real* z, kb::ExpSum* all, int64_t batch, int64_t channels,
+                        int64_t area) {
   const int64_t pixel = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (pixel >= batch * area) return;
   z += pixel / area * channels * area + pixel % area;
@@ -29,8 +26,8 @@ __global__ void measure(const real* z, Sums* all, int64_t batch, int64_t channel
 
 // One thread per element of y. Pooling twice is pooling once over windows with the square of the
 // side.
-__global__ void pool(kb::ConvShape<3> shape, int64_t side, const real* z, const Sums* all, real* y,
-                     int64_t elements) {
+__global__ void pool(kb::ConvShape<3> shape, int64_t side, const real* z, const kb::ExpSum* all,
+                     real* y, int64_t elements) {
   int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= elements) return;
   y += i;
@@ -62,8 +59,8 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   const int64_t elements =
       s.batch_size * s.out_channels * s.pooled(s.depth) * s.pooled(s.height) * s.pooled(s.width);
   void* memory = nullptr;
-  cudaMallocAsync(&memory, pixels * (sizeof(Sums) + s.out_channels * sizeof(real)), stream);
-  const auto sums = static_cast<Sums*>(memory);
+  cudaMallocAsync(&memory, pixels * (sizeof(kb::ExpSum) + s.out_channels * sizeof(real)), stream);
+  const auto sums = static_cast<kb::ExpSum*>(memory);
   const auto z = reinterpret_cast<real*>(sums + pixels);
   kb::launch_conv(stream, shape, x, conv_weight, kb::AddBias{conv_bias}, z);
   measure<<<(pixels + 255) / 256, 256, 0, stream>>>(z, sums, s.batch_size, s.out_channels,

@@ -25,7 +25,19 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 3, 16, 10, 14, 14}, .odd = {3, 5, 7, 21, 15, 23, 2, 3}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 16,
+                                             .depth = 10,
+                                             .height = 14,
+                                             .width = 14},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 21,
+                                           .height = 15,
+                                           .width = 23,
+                                           .kernel_size = 2,
+                                           .pool_kernel_size = 3}});
 }

@@ -28,5 +28,17 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-Conv", tensors, reference,
-                                  {.smoke = {2, 4, 16, 6, 12, 12}, .odd = {3, 5, 19, 7, 9, 13, 2}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .depth = 6,
+                                             .height = 12,
+                                             .width = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .depth = 7,
+                                           .height = 9,
+                                           .width = 13,
+                                           .kernel_size = 2}});
 }

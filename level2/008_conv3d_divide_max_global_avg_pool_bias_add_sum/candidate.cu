@@ -14,14 +14,10 @@ struct BiasAndDivision {
   }
 };
 
-struct Window {
-  int64_t depth, height, width;
-};
-
 // One block per channel of a sample of z, [slices, rows, columns]: the mean of the maxima of its
 // windows, and the bias.
-__global__ void pool(const real* z, const real* bias, float* means, Window window, int64_t channels,
-                     int64_t slices, int64_t rows, int64_t columns) {
+__global__ void pool(const real* z, const real* bias, float* means, kb::Box window,
+                     int64_t channels, int64_t slices, int64_t rows, int64_t columns) {
   const int64_t down = rows / window.height, across = columns / window.width;
   const int64_t n = slices / window.depth * down * across;
   z += blockIdx.x * slices * rows * columns;

@@ -31,7 +31,20 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {4, 4, 16, 6, 12, 12}, .odd = {3, 5, 19, 9, 10, 14, {2, 4, 4}, -0.75, {3, 3, 4}}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 4,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .depth = 6,
+                                             .height = 12,
+                                             .width = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .depth = 9,
+                                           .height = 10,
+                                           .width = 14,
+                                           .kernel_size = {2, 4, 4},
+                                           .divisor = -0.75,
+                                           .pool_size = {3, 3, 4}}});
 }

@@ -26,5 +26,10 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-MatMul", tensors, reference,
-      {.smoke = {16, 256, 192, 0.25}, .odd = {7, 131, 109, 0.75, -1.25}});
+      {.smoke = {.batch_size = 16, .in_features = 256, .out_features = 192, .subtract_value = 0.25},
+       .odd = {.batch_size = 7,
+               .in_features = 131,
+               .out_features = 109,
+               .subtract_value = 0.75,
+               .multiply_value = -1.25}});
 }

@@ -36,5 +36,17 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 16, 16, 16}, .odd = {3, 5, 19, 11, 17, 4, 2, 2, 3, 3, -0.5, 0.75}});
+      {.smoke = {.batch_size = 2, .in_channels = 8, .out_channels = 16, .height = 16, .width = 16},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .out_channels = 19,
+               .height = 11,
+               .width = 17,
+               .kernel_size = 4,
+               .stride = 2,
+               .padding = 2,
+               .maxpool_kernel_size = 3,
+               .maxpool_stride = 3,
+               .hardtanh_min = -0.5,
+               .hardtanh_max = 0.75}});
 }

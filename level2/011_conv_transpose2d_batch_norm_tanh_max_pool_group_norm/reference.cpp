@@ -35,7 +35,23 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {4, 8, 16, 8, 8, 5, 1, 1, 4}, .odd = {3, 5, 21, 7, 10, 4, 2, 2, 3}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 4,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .height = 8,
+                                             .width = 8,
+                                             .kernel_size = 5,
+                                             .stride = 1,
+                                             .padding = 1,
+                                             .num_groups = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 21,
+                                           .height = 7,
+                                           .width = 10,
+                                           .kernel_size = 4,
+                                           .stride = 2,
+                                           .padding = 2,
+                                           .num_groups = 3}});
 }

@@ -35,7 +35,25 @@ static LeastWork least(const Sizes& s) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 4, 16, 4, 10, 10, 3, 1, 1, 2},
-                                   .odd = {3, 5, 13, 3, 5, 7, 4, 3, 2, -0.7}})
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .depth = 4,
+                                             .height = 10,
+                                             .width = 10,
+                                             .kernel_size = 3,
+                                             .stride = 1,
+                                             .padding = 1,
+                                             .scaling_factor = 2},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 13,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .scaling_factor = -0.7}})
       .needing(least);
 }

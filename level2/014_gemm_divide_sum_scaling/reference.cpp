@@ -23,6 +23,13 @@ static LeastWork least(const Sizes& s) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 256, 192, 4}, .odd = {7, 131, 109, -0.7}})
+                                  {.smoke = {.batch_size = 16,
+                                             .input_size = 256,
+                                             .hidden_size = 192,
+                                             .scaling_factor = 4},
+                                   .odd = {.batch_size = 7,
+                                           .input_size = 131,
+                                           .hidden_size = 109,
+                                           .scaling_factor = -0.7}})
       .needing(least);
 }

@@ -4,16 +4,8 @@
 #include <kb/map.cuh>
 #include <kb/moments.cuh>
 
-// One block per channel of a sample; n elements in each.
-__global__ void __launch_bounds__(1024, 2)
-    measure(const kb::real* z, kb::Moments* parts, int64_t n) {
-  const kb::Moments m =
-      kb::reduce(kb::Block{}, n, kb::OnlineMoments{}, kb::Same{}, z + blockIdx.x * n);
-  if (threadIdx.x == 0) parts[blockIdx.x] = m;
-}
-
-// The same blocks, in place: minus the mean of these elements, divided by the deviation of the
-// channel over all samples.
+// One block per channel of a sample, in place; n elements in each: minus the mean of these
+// elements, divided by the deviation of the channel over all samples.
 __global__ void __launch_bounds__(1024, 2)
     normalise(kb::real* y, const kb::real* weight, const kb::Moments* parts, int64_t samples,
               int64_t channels, int64_t n) {
@@ -42,7 +34,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   void* memory;
   cudaMallocAsync(&memory, sizeof(kb::Moments) * blocks, stream);
   const auto parts = static_cast<kb::Moments*>(memory);
-  measure<<<blocks, 1024, 0, stream>>>(y, parts, n);
+  kb::launch_moments(stream, blocks, n, parts, y);
   normalise<<<blocks, 1024, 0, stream>>>(y, norm_weight, parts, s.batch_size, s.out_channels, n);
   cudaFreeAsync(memory, stream);
 }

@@ -31,5 +31,16 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 16, 12, 12}, .odd = {3, 17, 19, 11, 7, 4, 3, 2, 2, -0.8, -1.5}});
+      {.smoke = {.batch_size = 2, .in_channels = 8, .out_channels = 16, .height = 12, .width = 12},
+       .odd = {.batch_size = 3,
+               .in_channels = 17,
+               .out_channels = 19,
+               .height = 11,
+               .width = 7,
+               .kernel_size = 4,
+               .stride = 3,
+               .padding = 2,
+               .output_padding = 2,
+               .add_value = -0.8,
+               .scale = -1.5}});
 }

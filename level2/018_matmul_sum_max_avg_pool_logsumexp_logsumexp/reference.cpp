@@ -30,7 +30,9 @@ static LeastWork least(const Sizes& s) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 512, 48}, .odd = {7, 131, 59}})
+  return define<decltype(launch)>(
+             "Fusion-MatMul", tensors, reference,
+             {.smoke = {.batch_size = 16, .in_features = 512, .out_features = 48},
+              .odd = {.batch_size = 7, .in_features = 131, .out_features = 59}})
       .needing(least);
 }

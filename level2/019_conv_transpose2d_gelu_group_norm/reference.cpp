@@ -32,5 +32,13 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 16, 16, 16}, .odd = {3, 5, 21, 11, 17, 4, 2, 3}});
+      {.smoke = {.batch_size = 2, .in_channels = 8, .out_channels = 16, .height = 16, .width = 16},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .out_channels = 21,
+               .height = 11,
+               .width = 17,
+               .kernel_size = 4,
+               .stride = 2,
+               .num_groups = 3}});
 }

@@ -26,7 +26,25 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 4, 6, 6, 3, 2, 1, 1}, .odd = {3, 5, 7, 3, 5, 7, 4, 3, 2, 2}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 6,
+                                             .kernel_size = 3,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .output_padding = 1},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .output_padding = 2}});
 }

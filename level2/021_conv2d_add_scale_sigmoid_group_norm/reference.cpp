@@ -33,7 +33,19 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 4, 16, 18, 18, 3, 4}, .odd = {3, 5, 21, 13, 17, 2, 7}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .height = 18,
+                                             .width = 18,
+                                             .kernel_size = 3,
+                                             .num_groups = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 21,
+                                           .height = 13,
+                                           .width = 17,
+                                           .kernel_size = 2,
+                                           .num_groups = 7}});
 }

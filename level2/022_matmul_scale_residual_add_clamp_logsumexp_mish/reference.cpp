@@ -23,6 +23,13 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 256, 192}, .odd = {11, 131, 109, 0.75, -5, 3}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 16, .input_size = 256, .hidden_size = 192},
+       .odd = {.batch_size = 11,
+               .input_size = 131,
+               .hidden_size = 109,
+               .scale_factor = 0.75,
+               .clamp_min = -5,
+               .clamp_max = 3}});
 }

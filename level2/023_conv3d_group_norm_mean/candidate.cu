@@ -1,16 +1,10 @@
 #include "task.h"
 
+#include <kb/axis.cuh>
 #include <kb/conv.cuh>
 #include <kb/moments.cuh>
 
 using kb::real;
-
-// One block per channel of a sample.
-__global__ void measure(const real* z, kb::Moments* channels, int64_t area) {
-  const auto m =
-      kb::reduce(kb::Block{}, area, kb::OnlineMoments{}, kb::Same{}, z + blockIdx.x * area);
-  if (threadIdx.x == 0) channels[blockIdx.x] = m;
-}
 
 // One warp per sample. The mean of what is normalised follows from the means of the channels.
 __global__ void normalise(task::Sizes s, const kb::Moments* channels, const real* weight,
@@ -40,7 +34,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   const auto channels = static_cast<kb::Moments*>(memory);
   const auto z = reinterpret_cast<real*>(channels + planes);
   kb::launch_conv(stream, shape, x, conv_weight, kb::AddBias{conv_bias}, z);
-  measure<<<planes, 256, 0, stream>>>(z, channels, area);
+  kb::reduce_rows<<<planes, 256, 0, stream>>>(area, kb::OnlineMoments{}, kb::Same{}, channels, z);
   normalise<<<s.batch_size, 32, 0, stream>>>(s, channels, norm_weight, norm_bias, y);
   cudaFreeAsync(memory, stream);
 }

@@ -1,5 +1,6 @@
 #include "task.h"
 
+#include <kb/axis.cuh>
 #include <kb/conv.cuh>
 #include <kb/moments.cuh>
 
@@ -13,13 +14,6 @@ struct BiasHardSwish {
     return v * kb::clamp(v + 3, 0, 6) / 6;
   }
 };
-
-// One block per channel of a sample.
-__global__ void measure(const real* z, kb::Moments* channels, int64_t area) {
-  const auto m =
-      kb::reduce(kb::Block{}, area, kb::OnlineMoments{}, kb::Same{}, z + blockIdx.x * area);
-  if (threadIdx.x == 0) channels[blockIdx.x] = m;
-}
 
 // One thread per element of y. The mean of what is normalised is the mean, normalised.
 __global__ void normalise(task::Sizes s, const kb::Moments* channels, const real* weight,
@@ -46,7 +40,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   const auto channels = static_cast<kb::Moments*>(memory);
   const auto z = reinterpret_cast<real*>(channels + planes);
   kb::launch_conv(stream, shape, x, conv_weight, BiasHardSwish{conv_bias}, z);
-  measure<<<planes, 256, 0, stream>>>(z, channels, area);
+  kb::reduce_rows<<<planes, 256, 0, stream>>>(area, kb::OnlineMoments{}, kb::Same{}, channels, z);
   normalise<<<(planes + 255) / 256, 256, 0, stream>>>(s, channels, norm_weight, norm_bias, y);
   cudaFreeAsync(memory, stream);
 }

@@ -30,7 +30,19 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {4, 3, 16, 8, 12, 12}, .odd = {3, 5, 21, 7, 9, 13, 3, 3}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 4,
+                                             .in_channels = 3,
+                                             .out_channels = 16,
+                                             .depth = 8,
+                                             .height = 12,
+                                             .width = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 21,
+                                           .depth = 7,
+                                           .height = 9,
+                                           .width = 13,
+                                           .kernel_size = 3,
+                                           .num_groups = 3}});
 }

@@ -4,13 +4,6 @@
 #include <kb/moments.cuh>
 #include <kb/product.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 // z holds the linear layer's result. One block per sample.
 __global__ void normalise_add_multiply(const kb::real* y, kb::real* z, int64_t n) {
   y += blockIdx.x * n;
@@ -25,6 +18,6 @@ void task::launch(const Sizes& s, const real* x, const real* y, const real* weig
                   const real* bias, real* z, cudaStream_t stream) {
   const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(z, shape, AddBias{bias}));
+                     kb::store(z, shape, kb::AddColumnBias{bias}));
   normalise_add_multiply<<<s.batch_size, 512, 0, stream>>>(y, z, s.out_features);
 }

@@ -35,5 +35,11 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-MatMul", tensors, reference,
-      {.smoke = {16, 256, 192, 6}, .odd = {7, 131, 105, 5, -0.75, 1.5}});
+      {.smoke = {.batch_size = 16, .in_features = 256, .out_features = 192, .num_groups = 6},
+       .odd = {.batch_size = 7,
+               .in_features = 131,
+               .out_features = 105,
+               .num_groups = 5,
+               .hardtanh_min = -0.75,
+               .hardtanh_max = 1.5}});
 }

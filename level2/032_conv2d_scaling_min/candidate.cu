@@ -3,14 +3,6 @@
 #include <kb/axis.cuh>
 #include <kb/conv.cuh>
 
-struct Scale {
-  const kb::real* conv_bias;
-  float factor;
-  __device__ float operator()(float v, int64_t, int64_t channel, int64_t) const {
-    return (v + kb::element(conv_bias, channel)) * factor;
-  }
-};
-
 void task::launch(const Sizes& s, const real* x, const real* conv_weight, const real* conv_bias,
                   real* y, cudaStream_t stream) {
   const auto shape = kb::conv_shape<2>(s.batch_size, s.in_channels, s.out_channels,
@@ -19,7 +11,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   void* memory;
   cudaMallocAsync(&memory, s.batch_size * s.out_channels * area * sizeof(real), stream);
   const auto v = static_cast<real*>(memory);
-  const Scale scale = {conv_bias, static_cast<float>(s.scale_factor)};
+  const kb::AddBiasAndScale scale = {conv_bias, static_cast<float>(s.scale_factor)};
   kb::launch_conv(stream, shape, x, conv_weight, scale, v);
   kb::launch_reduce_axis(stream, s.batch_size, s.out_channels, area, kb::Min{}, kb::Same{}, y, v);
   cudaFreeAsync(memory, stream);

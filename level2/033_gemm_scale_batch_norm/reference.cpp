@@ -25,6 +25,8 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {32, 128, 192}, .odd = {23, 131, 109}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 32, .in_features = 128, .out_features = 192},
+       .odd = {.batch_size = 23, .in_features = 131, .out_features = 109}});
 }

@@ -27,6 +27,26 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 4, 16, 3, 8, 8, 4, 2, 1, 1e-5, 2},
-                                   .odd = {3, 5, 19, 5, 5, 7, 5, 3, 2, 0.01, -0.7}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .D = 3,
+                                             .H = 8,
+                                             .W = 8,
+                                             .kernel_size = 4,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .eps = 1e-5,
+                                             .scaling_factor = 2},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .D = 5,
+                                           .H = 5,
+                                           .W = 7,
+                                           .kernel_size = 5,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .eps = 0.01,
+                                           .scaling_factor = -0.7}});
 }

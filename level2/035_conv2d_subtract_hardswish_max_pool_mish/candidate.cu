@@ -3,12 +3,6 @@
 #include <kb/conv.cuh>
 #include <kb/reduce.cuh>
 
-// v * tanh(log(1 + e)) with e = exp(v), which would overflow where the factor is 1 anyway.
-__device__ static float mish(float v) {
-  const float e = expf(v), n = e * (e + 2);
-  return v > 20 ? v : v * (n / (n + 2));
-}
-
 struct HardSwish {
   const kb::real* conv_bias;
   float subtracted;
@@ -33,7 +27,7 @@ __global__ void pool(task::Sizes s, const kb::real* u, kb::real* y, int64_t rows
         max = kb::Max{}(max, kb::element(window, p * width + q));
       }
     }
-    y[row * columns + column] = static_cast<kb::real>(mish(max));
+    y[row * columns + column] = static_cast<kb::real>(kb::mish(max));
   }
 }
 

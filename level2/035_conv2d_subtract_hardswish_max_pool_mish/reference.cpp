@@ -22,7 +22,19 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 8, 24, 18, 18, 3}, .odd = {3, 5, 19, 17, 19, 4, -0.3, 3}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 24,
+                                             .height = 18,
+                                             .width = 18,
+                                             .kernel_size = 3},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .height = 17,
+                                           .width = 19,
+                                           .kernel_size = 4,
+                                           .subtract_value = -0.3,
+                                           .pool_kernel_size = 3}});
 }

@@ -38,5 +38,14 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor bias, Tensor weight, Te
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 8, 16, 12, 12}, .odd = {3, 5, 19, 11, 17, 4, 3, 2, 2}});
+      {.smoke = {.batch_size = 2, .in_channels = 8, .out_channels = 16, .height = 12, .width = 12},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .out_channels = 19,
+               .height = 11,
+               .width = 17,
+               .kernel_size = 4,
+               .stride = 3,
+               .padding = 2,
+               .output_padding = 2}});
 }

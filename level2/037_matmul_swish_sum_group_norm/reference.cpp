@@ -33,6 +33,8 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {32, 96, 256, 8}, .odd = {11, 75, 105, 5}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 32, .in_features = 96, .out_features = 256, .num_groups = 8},
+       .odd = {.batch_size = 11, .in_features = 75, .out_features = 105, .num_groups = 5}});
 }

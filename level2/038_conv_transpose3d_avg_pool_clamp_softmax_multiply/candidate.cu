@@ -12,12 +12,8 @@ struct BiasAndClamp {
   }
 };
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 // Means of windows; one block per volume.
-__global__ void average_pool(const kb::real* x, kb::real* pooled, Box in, int64_t side) {
+__global__ void average_pool(const kb::real* x, kb::real* pooled, kb::Box in, int64_t side) {
   const auto across = static_cast<unsigned>(in.width / side);
   const auto down = static_cast<unsigned>(in.height / side);
   const auto windows = static_cast<unsigned>(in.depth / side) * down * across;
@@ -59,7 +55,7 @@ void task::launch(const Sizes& s, const real* x, const real* scale, const real* 
   void* memory;
   cudaMallocAsync(&memory, sizeof(real) * volumes * pooled.product(), stream);
   const auto v = static_cast<real*>(memory);
-  const Box in = {s.depth, s.height, s.width};
+  const kb::Box in = {s.depth, s.height, s.width};
   average_pool<<<volumes, 512, 0, stream>>>(x, v, in, s.pool_kernel_size);
   const BiasAndClamp clamp = {conv_bias, static_cast<float>(s.clamp_min),
                               static_cast<float>(s.clamp_max)};

@@ -28,6 +28,30 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 4, 8, 8, 12, 12, 3, 2, 1, 1, 2, 0, 1},
-                                   .odd = {3, 5, 7, 10, 13, 17, 4, 3, 2, 2, 3, -0.4, 1.7}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .depth = 8,
+                                             .height = 12,
+                                             .width = 12,
+                                             .kernel_size = 3,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .output_padding = 1,
+                                             .pool_kernel_size = 2,
+                                             .clamp_min = 0,
+                                             .clamp_max = 1},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 10,
+                                           .height = 13,
+                                           .width = 17,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .output_padding = 2,
+                                           .pool_kernel_size = 3,
+                                           .clamp_min = -0.4,
+                                           .clamp_max = 1.7}});
 }

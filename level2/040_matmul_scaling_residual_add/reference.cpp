@@ -23,6 +23,9 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {32, 128, 192, 2}, .odd = {19, 131, 109, -0.35}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 32, .in_features = 128, .out_features = 192, .scaling_factor = 2},
+       .odd = {
+           .batch_size = 19, .in_features = 131, .out_features = 109, .scaling_factor = -0.35}});
 }

@@ -24,6 +24,8 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {64, 96, 128}, .odd = {37, 75, 101}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 64, .in_features = 96, .out_features = 128},
+       .odd = {.batch_size = 37, .in_features = 75, .out_features = 101}});
 }

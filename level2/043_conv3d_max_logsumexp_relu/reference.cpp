@@ -30,7 +30,20 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 4, 16, 8, 12, 12}, .odd = {3, 5, 19, 11, 13, 17, 4, 2, 2}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .depth = 8,
+                                             .height = 12,
+                                             .width = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .depth = 11,
+                                           .height = 13,
+                                           .width = 17,
+                                           .kernel_size = 4,
+                                           .stride = 2,
+                                           .padding = 2}});
 }

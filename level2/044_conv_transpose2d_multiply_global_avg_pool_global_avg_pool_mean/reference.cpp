@@ -40,8 +40,21 @@ static LeastWork least(const Sizes& s) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-             "Fusion-ConvTranspose", tensors, reference,
-             {.smoke = {4, 8, 16, 16, 16}, .odd = {3, 5, 19, 11, 17, 4, 3, 2, 2, -1.5}})
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 4,
+                                             .in_channels = 8,
+                                             .out_channels = 16,
+                                             .height = 16,
+                                             .width = 16},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .height = 11,
+                                           .width = 17,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .output_padding = 2,
+                                           .multiplier = -1.5}})
       .needing(least);
 }

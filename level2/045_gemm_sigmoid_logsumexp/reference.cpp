@@ -29,6 +29,8 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {32, 96, 128, 64}, .odd = {19, 75, 101, 37}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 32, .input_size = 96, .hidden_size = 128, .output_size = 64},
+       .odd = {.batch_size = 19, .input_size = 75, .hidden_size = 101, .output_size = 37}});
 }

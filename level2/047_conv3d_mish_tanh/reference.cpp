@@ -29,5 +29,14 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 4, 16, 6, 12, 12}, .odd = {3, 5, 19, 7, 9, 13, 4, 2, 1}});
+      {.smoke = {.batch_size = 2, .in_channels = 4, .out_channels = 16, .D = 6, .H = 12, .W = 12},
+       .odd = {.batch_size = 3,
+               .in_channels = 5,
+               .out_channels = 19,
+               .D = 7,
+               .H = 9,
+               .W = 13,
+               .kernel_size = 4,
+               .stride = 2,
+               .padding = 1}});
 }

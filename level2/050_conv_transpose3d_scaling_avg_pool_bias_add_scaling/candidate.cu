@@ -11,10 +11,6 @@ struct Finish {
   }
 };
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 // Tap u of the pooled kernel is the mean of the kernel's taps 2 * u - margin and the next along
 // each dimension, where what is none counts as 0. [channels, taps^3] from [channels, kernel^3].
 __global__ void pool_weights(const kb::real* weight, kb::real* pooled, int64_t channels,
@@ -37,7 +33,7 @@ __global__ void pool_weights(const kb::real* weight, kb::real* pooled, int64_t c
 
 // One block per volume of y.
 __global__ void average_pool(const kb::real* z, kb::real* y, Finish finish, int64_t channels,
-                             Box in) {
+                             kb::Box in) {
   const auto across = static_cast<unsigned>(in.width / 2);
   const auto down = static_cast<unsigned>(in.height / 2);
   const auto windows = static_cast<unsigned>(in.depth / 2) * down * across;

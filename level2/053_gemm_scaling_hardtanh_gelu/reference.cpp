@@ -26,5 +26,11 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 Task kb::task() {
   return define<decltype(launch)>(
       "Fusion-MatMul", tensors, reference,
-      {.smoke = {16, 256, 192}, .odd = {7, 131, 109, -0.35, -1.5, 0.75}});
+      {.smoke = {.batch_size = 16, .in_features = 256, .out_features = 192},
+       .odd = {.batch_size = 7,
+               .in_features = 131,
+               .out_features = 109,
+               .scaling_factor = -0.35,
+               .hardtanh_min = -1.5,
+               .hardtanh_max = 0.75}});
 }

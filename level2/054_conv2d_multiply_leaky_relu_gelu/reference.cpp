@@ -24,5 +24,16 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-Conv", tensors, reference,
-                                  {.smoke = {2, 8, 24, 18, 18, 3}, .odd = {3, 5, 19, 13, 17, 2}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 24,
+                                             .height = 18,
+                                             .width = 18,
+                                             .kernel_size = 3},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .height = 13,
+                                           .width = 17,
+                                           .kernel_size = 2}});
 }

@@ -3,13 +3,6 @@
 #include <kb/product.cuh>
 #include <kb/reduce.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 // The scaled sum over the windows of their maxima. One block per sample of n features.
 __global__ void sum_of_maxima(const float* z, kb::real* y, int64_t n, int64_t window,
                               float factor) {
@@ -30,7 +23,7 @@ void task::launch(const Sizes& s, const real* x, const real* weight, const real*
   cudaMallocAsync(&z, s.batch_size * s.out_features * sizeof(float), stream);
   const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(z, shape, AddBias{bias}));
+                     kb::store(z, shape, kb::AddColumnBias{bias}));
   sum_of_maxima<<<s.batch_size, 1024, 0, stream>>>(z, y, s.out_features, s.kernel_size,
                                                    static_cast<float>(s.scale_factor));
   cudaFreeAsync(z, stream);

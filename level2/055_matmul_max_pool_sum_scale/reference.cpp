@@ -27,6 +27,12 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor weight, Tensor bias) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 256, 192}, .odd = {7, 131, 109, 3, -0.7}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 16, .in_features = 256, .out_features = 192},
+       .odd = {.batch_size = 7,
+               .in_features = 131,
+               .out_features = 109,
+               .kernel_size = 3,
+               .scale_factor = -0.7}});
 }

@@ -26,6 +26,8 @@ static Tensor reference(const Sizes&, Tensor x, Tensor weight, Tensor bias) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 256, 192}, .odd = {7, 131, 109}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 16, .input_size = 256, .hidden_size = 192},
+       .odd = {.batch_size = 7, .input_size = 131, .hidden_size = 109}});
 }

@@ -28,6 +28,26 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 3, 8, 4, 6, 6, 3, 2, 1, 2, 1e-5},
-                                   .odd = {3, 5, 15, 3, 5, 7, 4, 3, 2, 5, 0.01}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 8,
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 6,
+                                             .kernel_size = 3,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .groups = 2,
+                                             .eps = 1e-5},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 15,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .groups = 5,
+                                           .eps = 0.01}});
 }

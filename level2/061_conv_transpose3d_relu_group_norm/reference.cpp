@@ -24,7 +24,21 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 16, 6, 6, 6, 3, 4}, .odd = {3, 5, 21, 3, 5, 7, 4, 7}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .D = 6,
+                                             .H = 6,
+                                             .W = 6,
+                                             .kernel_size = 3,
+                                             .groups = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 21,
+                                           .D = 3,
+                                           .H = 5,
+                                           .W = 7,
+                                           .kernel_size = 4,
+                                           .groups = 7}});
 }

@@ -4,13 +4,6 @@
 #include <kb/product.cuh>
 #include <kb/softmax.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 struct Finish {
   __device__ static float leaky_relu(float v) { return v > 0 ? v : v * 0.01f; }
   __device__ static float gelu(float v) { return v / 2 * (1 + erff(v * 0.70710678f)); }
@@ -26,7 +19,7 @@ void task::launch(const Sizes& s, const real* x, const real* weight, const real*
   cudaMallocAsync(&z, s.batch_size * s.out_features * sizeof(float), stream);
   const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(z, shape, AddBias{bias}));
+                     kb::store(z, shape, kb::AddColumnBias{bias}));
   kb::launch_reduce_axis(stream, s.batch_size, s.out_features, 1, kb::OnlineSoftmax{}, Finish{}, y,
                          z);
   cudaFreeAsync(z, stream);

@@ -29,7 +29,19 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {4, 4, 16, 24, 24, 3, 4}, .odd = {3, 5, 19, 17, 19, 4, 3}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 4,
+                                             .in_channels = 4,
+                                             .out_channels = 16,
+                                             .height = 24,
+                                             .width = 24,
+                                             .kernel_size = 3,
+                                             .pool_kernel_size = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 19,
+                                           .height = 17,
+                                           .width = 19,
+                                           .kernel_size = 4,
+                                           .pool_kernel_size = 3}});
 }

@@ -23,6 +23,8 @@ static Tensor reference(const Sizes& s, Tensor x, Tensor mask, Tensor weight, Te
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {4, 128, 96}, .odd = {7, 109, 131, 0.35}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 4, .in_features = 128, .out_features = 96},
+       .odd = {.batch_size = 7, .in_features = 109, .out_features = 131, .dropout_p = 0.35}});
 }

@@ -11,11 +11,6 @@ struct Gelu {
   }
 };
 
-struct DivideBy {
-  float count;
-  __device__ float operator()(float sum) const { return sum / count; }
-};
-
 void task::launch(const Sizes& s, const real* x, const real* conv_weight, const real* conv_bias,
                   real* y, cudaStream_t stream) {
   const auto shape = kb::conv_shape<2>(s.batch_size, s.in_channels, s.out_channels,
@@ -25,7 +20,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   cudaMallocAsync(&memory, images * area * sizeof(real), stream);
   const auto v = static_cast<real*>(memory);
   kb::launch_conv(stream, shape, x, conv_weight, Gelu{conv_bias}, v);
-  kb::launch_reduce_axis(stream, images, area, 1, kb::Sum{}, DivideBy{static_cast<float>(area)}, y,
-                         v);
+  kb::launch_reduce_axis(stream, images, area, 1, kb::Sum{}, kb::DivideBy{static_cast<float>(area)},
+                         y, v);
   cudaFreeAsync(memory, stream);
 }

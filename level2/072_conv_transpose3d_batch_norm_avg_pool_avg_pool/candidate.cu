@@ -4,16 +4,12 @@
 #include <kb/map.cuh>
 #include <kb/moments.cuh>
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 constexpr int side = 4;  // of the windows of both poolings together
 
 // One block per volume of z: measures all of it and puts the means of its windows into y. Each
 // thread takes some windows and the rests at the edges, which y leaves out.
 __global__ void __launch_bounds__(512, 2)
-    measure(const kb::real* z, kb::Moments* parts, kb::real* y, Box in, Box out) {
+    measure(const kb::real* z, kb::Moments* parts, kb::real* y, kb::Box in, kb::Box out) {
   z += blockIdx.x * in.depth * in.height * in.width;
   y += blockIdx.x * out.depth * out.height * out.width;
   const auto across = static_cast<unsigned>((in.width + side - 1) / side);
@@ -78,8 +74,8 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   const auto parts = static_cast<kb::Moments*>(memory);
   const auto z = reinterpret_cast<real*>(parts + volumes);
   kb::launch_conv_transposed(stream, shape, x, conv_weight, kb::AsIs{}, z);
-  const Box in = {shape.out[0], shape.out[1], shape.out[2]};
-  const Box out = {s.pooled(s.depth), s.pooled(s.height), s.pooled(s.width)};
+  const kb::Box in = {shape.out[0], shape.out[1], shape.out[2]};
+  const kb::Box out = {s.pooled(s.depth), s.pooled(s.height), s.pooled(s.width)};
   measure<<<volumes, 512, 0, stream>>>(z, parts, y, in, out);
   normalise<<<volumes, 256, 0, stream>>>(y, norm_weight, norm_bias, parts, s.batch_size,
                                          s.out_channels, out.depth * out.height * out.width);

@@ -25,7 +25,23 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 3, 8, 8, 8, 8, 3, 2, 1}, .odd = {3, 5, 7, 3, 5, 7, 4, 3, 2}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 8,
+                                             .depth = 8,
+                                             .height = 8,
+                                             .width = 8,
+                                             .kernel_size = 3,
+                                             .stride = 2,
+                                             .padding = 1},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2}});
 }

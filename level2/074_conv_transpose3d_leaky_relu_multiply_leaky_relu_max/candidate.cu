@@ -12,12 +12,8 @@ struct LeakyTwice {
   }
 };
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 // Maxima of windows of 2 x 2 x 2; one block per volume.
-__global__ void max_pool(const kb::real* z, kb::real* y, Box in) {
+__global__ void max_pool(const kb::real* z, kb::real* y, kb::Box in) {
   const auto across = static_cast<unsigned>(in.width / 2);
   const auto down = static_cast<unsigned>(in.height / 2);
   const auto windows = static_cast<unsigned>(in.depth / 2) * down * across;

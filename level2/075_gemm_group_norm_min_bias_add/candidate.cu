@@ -4,13 +4,6 @@
 #include <kb/moments.cuh>
 #include <kb/product.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 // One block per sample; each of its warps normalises every so many-th group of n features.
 __global__ void least_of_groups(const kb::real* z, const kb::real* weight, const kb::real* bias,
                                 float* least, int64_t groups, int64_t n) {
@@ -42,7 +35,7 @@ void task::launch(const Sizes& s, const real* x, const real* bias, const real* w
   cudaMallocAsync(&least, s.batch_size * sizeof(float), stream);
   const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(y, shape, AddBias{gemm_bias}));
+                     kb::store(y, shape, kb::AddColumnBias{gemm_bias}));
   least_of_groups<<<s.batch_size, 512, 0, stream>>>(y, gn_weight, gn_bias, least, s.num_groups,
                                                     s.out_features / s.num_groups);
   add_bias<<<s.out_features, 256, 0, stream>>>(least, bias, y, s.batch_size);

@@ -3,14 +3,6 @@
 #include <kb/conv.cuh>
 #include <kb/moments.cuh>
 
-// One block per channel of a sample; n elements in each.
-__global__ void __launch_bounds__(1024, 2)
-    measure(const kb::real* z, kb::Moments* parts, int64_t n) {
-  const kb::Moments m =
-      kb::reduce(kb::Block{}, n, kb::OnlineMoments{}, kb::Same{}, z + blockIdx.x * n);
-  if (threadIdx.x == 0) parts[blockIdx.x] = m;
-}
-
 // One block per channel. The mean of normalised elements is the normalised mean.
 __global__ void normalise(const kb::Moments* parts, const kb::real* weight, const kb::real* bias,
                           kb::real* y, int64_t samples, float factor) {
@@ -40,7 +32,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   const auto parts = static_cast<kb::Moments*>(memory);
   const auto z = reinterpret_cast<real*>(parts + blocks);
   kb::launch_conv_transposed(stream, shape, x, conv_weight, kb::AsIs{}, z);
-  measure<<<blocks, 1024, 0, stream>>>(z, parts, n);
+  kb::launch_moments(stream, blocks, n, parts, z);
   normalise<<<s.out_channels, 256, 0, stream>>>(parts, norm_weight, norm_bias, y, s.batch_size,
                                                 static_cast<float>(s.scale_factor));
   cudaFreeAsync(memory, stream);

@@ -30,7 +30,21 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 
 // Small factors, because the scaling shows by eps alone.
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 4, 8, 4, 6, 6, 5, 0.04}, .odd = {3, 5, 7, 3, 5, 7, 4, -0.07}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 8,
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 6,
+                                             .kernel_size = 5,
+                                             .scale_factor = 0.04},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .scale_factor = -0.07}});
 }

@@ -3,12 +3,8 @@
 #include <kb/axis.cuh>
 #include <kb/conv.cuh>
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 // Both poolings at once: maxima of windows of 6 x 6 x 6; one block per volume.
-__global__ void max_pool(const kb::real* z, float* pooled, Box in) {
+__global__ void max_pool(const kb::real* z, float* pooled, kb::Box in) {
   constexpr int side = 6;
   const auto across = static_cast<unsigned>(in.width / side);
   const auto down = static_cast<unsigned>(in.height / side);

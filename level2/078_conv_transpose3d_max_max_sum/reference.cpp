@@ -24,7 +24,23 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 2, 4, 8, 8, 8, 5, 2, 2}, .odd = {3, 5, 7, 5, 6, 7, 4, 3, 1}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 2,
+                                             .out_channels = 4,
+                                             .depth = 8,
+                                             .height = 8,
+                                             .width = 8,
+                                             .kernel_size = 5,
+                                             .stride = 2,
+                                             .padding = 2},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 5,
+                                           .height = 6,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 1}});
 }

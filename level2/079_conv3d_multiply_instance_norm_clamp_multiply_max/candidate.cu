@@ -1,5 +1,6 @@
 #include "task.h"
 
+#include <kb/axis.cuh>
 #include <kb/conv.cuh>
 #include <kb/moments.cuh>
 
@@ -12,13 +13,6 @@ struct BiasAndFactor {
     return (v + added) * by;
   }
 };
-
-// One block per channel of a sample.
-__global__ void measure(const real* z, kb::Moments* channels, int64_t area) {
-  const auto m =
-      kb::reduce(kb::Block{}, area, kb::OnlineMoments{}, kb::Same{}, z + blockIdx.x * area);
-  if (threadIdx.x == 0) channels[blockIdx.x] = m;
-}
 
 // One thread per element of y.
 __global__ void normalise(task::Sizes s, const real* z, const kb::Moments* channels,
@@ -48,7 +42,7 @@ void task::launch(const Sizes& s, const real* x, const real* multiplier, const r
   const auto channels = static_cast<kb::Moments*>(memory);
   const auto z = reinterpret_cast<real*>(channels + planes);
   kb::launch_conv(stream, shape, x, conv_weight, BiasAndFactor{conv_bias, multiplier}, z);
-  measure<<<planes, 256, 0, stream>>>(z, channels, area);
+  kb::reduce_rows<<<planes, 256, 0, stream>>>(area, kb::OnlineMoments{}, kb::Same{}, channels, z);
   normalise<<<(s.batch_size * area + 255) / 256, 256, 0, stream>>>(s, z, channels, multiplier, y,
                                                                    area);
   cudaFreeAsync(memory, stream);

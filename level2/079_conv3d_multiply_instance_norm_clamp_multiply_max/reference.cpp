@@ -33,7 +33,20 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 3, 16, 6, 12, 12}, .odd = {3, 5, 7, 7, 9, 13, 2, -0.5, 1.25}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 16,
+                                             .depth = 6,
+                                             .height = 12,
+                                             .width = 12},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 7,
+                                           .height = 9,
+                                           .width = 13,
+                                           .kernel_size = 2,
+                                           .clamp_min = -0.5,
+                                           .clamp_max = 1.25}});
 }

@@ -3,13 +3,6 @@
 #include <kb/axis.cuh>
 #include <kb/product.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 // The mean of one maximum is that maximum. The difference is 0, or NaN if it is not finite.
 struct SubtractGelu {
   __device__ float operator()(float max) const {
@@ -24,7 +17,7 @@ void task::launch(const Sizes& s, const real* x, const real* weight, const real*
   cudaMallocAsync(&z, s.batch_size * s.out_features * sizeof(float), stream);
   const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(z, shape, AddBias{bias}));
+                     kb::store(z, shape, kb::AddColumnBias{bias}));
   kb::launch_reduce_axis(stream, s.batch_size, s.out_features, 1, kb::Max{}, SubtractGelu{}, y, z);
   cudaFreeAsync(z, stream);
 }

@@ -23,8 +23,10 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  Task task = define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                       {.smoke = {16, 256, 192}, .odd = {7, 131, 109}});
+  Task task = define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 16, .in_features = 256, .out_features = 192},
+       .odd = {.batch_size = 7, .in_features = 131, .out_features = 109}});
   task.degenerate = "a maximum less the mean of that one maximum is zero whatever the inputs are";
   return task;
 }

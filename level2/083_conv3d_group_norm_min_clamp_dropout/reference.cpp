@@ -37,9 +37,24 @@ static LeastWork least(const Sizes& s) {
 }
 
 Task kb::task() {
-  auto task = define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 3, 16, 6, 12, 12}, .odd = {3, 5, 21, 7, 9, 13, 2, 3, -0.5, 0.75, 0.35}});
+  auto task = define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                       {.smoke = {.batch_size = 2,
+                                                  .in_channels = 3,
+                                                  .out_channels = 16,
+                                                  .depth = 6,
+                                                  .height = 12,
+                                                  .width = 12},
+                                        .odd = {.batch_size = 3,
+                                                .in_channels = 5,
+                                                .out_channels = 21,
+                                                .depth = 7,
+                                                .height = 9,
+                                                .width = 13,
+                                                .kernel_size = 2,
+                                                .groups = 3,
+                                                .min_value = -0.5,
+                                                .max_value = -0.75,
+                                                .dropout_p = 0.35}});
   task.degenerate =
       "nothing above min_value is left by the minimum, and nothing below it by the clamp";
   return std::move(task).needing(least);

@@ -6,13 +6,6 @@
 #include <kb/product.cuh>
 #include <kb/softmax.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 // What maps a feature's values: (value - mean) * factor + offset. One thread per feature.
 __global__ void make_affine(task::Sizes s, const kb::Moments* moments, const kb::real* weight,
                             const kb::real* bias, const kb::real* scale, float* mean, float* factor,
@@ -50,7 +43,7 @@ void task::launch(const Sizes& s, const real* x, const real* scale, const real* 
   float *const factor = mean + n, *const offset = factor + n;
   const kb::ProductShape shape = {s.batch_size, n, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(y, shape, AddBias{bias}));
+                     kb::store(y, shape, kb::AddColumnBias{bias}));
   kb::launch_reduce_axis(stream, 1, s.batch_size, n, kb::OnlineMoments{}, kb::Same{}, moments, y);
   make_affine<<<(n + 255) / 256, 256, 0, stream>>>(s, moments, bn_weight, bn_bias, scale, mean,
                                                    factor, offset);

@@ -26,6 +26,8 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {32, 128, 192, 1e-5}, .odd = {23, 131, 109, 0.3}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 32, .in_features = 128, .out_features = 192, .bn_eps = 1e-5},
+       .odd = {.batch_size = 23, .in_features = 131, .out_features = 109, .bn_eps = 0.3}});
 }

@@ -33,7 +33,23 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-Conv", tensors, reference,
-      {.smoke = {2, 8, 24, 22, 22, 3, 6, 4}, .odd = {3, 5, 21, 17, 19, 4, 7, 3, -0.4, 0.6}});
+  return define<decltype(launch)>("Fusion-Conv", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 8,
+                                             .out_channels = 24,
+                                             .height = 22,
+                                             .width = 22,
+                                             .kernel_size = 3,
+                                             .num_groups = 6,
+                                             .maxpool_kernel_size = 4},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 21,
+                                           .height = 17,
+                                           .width = 19,
+                                           .kernel_size = 4,
+                                           .num_groups = 7,
+                                           .maxpool_kernel_size = 3,
+                                           .clamp_min = -0.4,
+                                           .clamp_max = 0.6}});
 }

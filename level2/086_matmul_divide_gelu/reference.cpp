@@ -22,6 +22,8 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 256, 192, 10}, .odd = {7, 131, 109, -0.7}});
+  return define<decltype(launch)>(
+      "Fusion-MatMul", tensors, reference,
+      {.smoke = {.batch_size = 16, .input_size = 256, .output_size = 192, .divisor = 10},
+       .odd = {.batch_size = 7, .input_size = 131, .output_size = 109, .divisor = -0.7}});
 }

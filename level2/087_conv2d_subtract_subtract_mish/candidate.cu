@@ -3,17 +3,11 @@
 #include <kb/conv.cuh>
 #include <kb/team.cuh>
 
-// v * tanh(log(1 + e)) with e = exp(v), which would overflow where the factor is 1 anyway.
-__device__ static float mish(float v) {
-  const float e = expf(v), n = e * (e + 2);
-  return v > 20 ? v : v * (n / (n + 2));
-}
-
 struct SubtractAndMish {
   const kb::real* conv_bias;
   float first, second;
   __device__ float operator()(float v, int64_t, int64_t channel, int64_t) const {
-    return mish(v + kb::element(conv_bias, channel) - first - second);
+    return kb::mish(v + kb::element(conv_bias, channel) - first - second);
   }
 };
 

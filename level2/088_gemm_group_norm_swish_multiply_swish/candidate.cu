@@ -4,13 +4,6 @@
 #include <kb/moments.cuh>
 #include <kb/product.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 __device__ float swish(float v) { return v / (1 + expf(-v)); }
 
 // y holds the linear layer's result. One warp per group of a sample.
@@ -33,7 +26,7 @@ void task::launch(const Sizes& s, const real* x, const real* multiply_weight, co
                   cudaStream_t stream) {
   const kb::ProductShape shape = {s.batch_size, s.out_features, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(y, shape, AddBias{bias}));
+                     kb::store(y, shape, kb::AddColumnBias{bias}));
   constexpr int threads = 256;
   const int64_t groups = s.num_groups,
                 blocks = (s.batch_size * groups * 32 + threads - 1) / threads;

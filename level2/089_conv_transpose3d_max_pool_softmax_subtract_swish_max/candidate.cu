@@ -3,12 +3,8 @@
 #include <kb/conv.cuh>
 #include <kb/reduce.cuh>
 
-struct Box {
-  int64_t depth, height, width;
-};
-
 // One block per volume of z.
-__global__ void max_pool(const kb::real* z, float* pooled, Box in, Box out, int64_t side,
+__global__ void max_pool(const kb::real* z, float* pooled, kb::Box in, kb::Box out, int64_t side,
                          int64_t stride, int64_t padding) {
   const auto across = static_cast<unsigned>(out.width), down = static_cast<unsigned>(out.height);
   const auto windows = static_cast<unsigned>(out.depth) * down * across;
@@ -50,8 +46,8 @@ void task::launch(const Sizes& s, const real* x, const real* subtract, const rea
   const auto shape = kb::conv_transposed_shape<3>(s.batch_size, s.in_channels, s.out_channels,
                                                   {s.depth, s.height, s.width}, s.kernel_size,
                                                   s.stride, s.padding, s.output_padding);
-  const Box in = {shape.out[0], shape.out[1], shape.out[2]};
-  const Box out = {s.pooled(s.depth), s.pooled(s.height), s.pooled(s.width)};
+  const kb::Box in = {shape.out[0], shape.out[1], shape.out[2]};
+  const kb::Box out = {s.pooled(s.depth), s.pooled(s.height), s.pooled(s.width)};
   const int64_t volumes = s.batch_size * s.out_channels, area = out.depth * out.height * out.width;
   void* memory;
   cudaMallocAsync(&memory, volumes * (sizeof(float) * area + sizeof(real) * shape.out.product()),

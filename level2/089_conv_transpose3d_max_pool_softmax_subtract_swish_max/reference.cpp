@@ -28,6 +28,30 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
-                                  {.smoke = {2, 3, 8, 4, 6, 6, 3, 2, 1, 1, 2, 2, 0},
-                                   .odd = {3, 5, 7, 3, 5, 7, 4, 3, 2, 2, 4, 3, 1}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 8,
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 6,
+                                             .kernel_size = 3,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .output_padding = 1,
+                                             .pool_kernel_size = 2,
+                                             .pool_stride = 2,
+                                             .pool_padding = 0},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 3,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .output_padding = 2,
+                                           .pool_kernel_size = 4,
+                                           .pool_stride = 3,
+                                           .pool_padding = 1}});
 }

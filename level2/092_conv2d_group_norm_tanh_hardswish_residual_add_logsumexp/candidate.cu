@@ -5,14 +5,6 @@
 #include <kb/conv.cuh>
 #include <kb/moments.cuh>
 
-// One block per group of n elements of v.
-__global__ void __launch_bounds__(1024, 2)
-    measure(const kb::real* v, kb::Moments* moments, int64_t n) {
-  const kb::Moments m =
-      kb::reduce(kb::Block{}, n, kb::OnlineMoments{}, kb::Same{}, v + blockIdx.x * n);
-  if (threadIdx.x == 0) moments[blockIdx.x] = m;
-}
-
 // One thread per element of y, which is [batch_size, area].
 __global__ void logsumexp(task::Sizes s, int64_t area, const kb::real* v,
                           const kb::Moments* moments, const kb::real* weight, const kb::real* bias,
@@ -50,7 +42,7 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   const auto v = static_cast<real*>(memory);
   const auto moments = static_cast<kb::Moments*>(measured);
   kb::launch_conv(stream, shape, x, conv_weight, kb::AddBias{conv_bias}, v);
-  measure<<<groups, 1024, 0, stream>>>(v, moments, s.out_channels / s.groups * area);
+  kb::launch_moments(stream, groups, s.out_channels / s.groups * area, moments, v);
   logsumexp<<<(pixels + 255) / 256, 256, 0, stream>>>(s, area, v, moments, group_norm_weight,
                                                       group_norm_bias, y);
   cudaFreeAsync(memory, stream);

@@ -3,20 +3,8 @@
 #include <kb/conv.cuh>
 #include <kb/reduce.cuh>
 
-struct BiasAndScale {
-  const kb::real* bias;
-  float scale;
-  __device__ float operator()(float v, int64_t, int64_t channel, int64_t) const {
-    return (v + static_cast<float>(bias[channel])) * scale;
-  }
-};
-
-struct Box {
-  int64_t depth, height, width;
-};
-
 // The clamped mean of the maxima of all windows; one block per volume.
-__global__ void pool(const kb::real* z, kb::real* y, Box in, int64_t side) {
+__global__ void pool(const kb::real* z, kb::real* y, kb::Box in, int64_t side) {
   const auto across = static_cast<unsigned>(in.width / side);
   const auto down = static_cast<unsigned>(in.height / side);
   const auto windows = static_cast<unsigned>(in.depth / side) * down * across;
@@ -47,9 +35,9 @@ void task::launch(const Sizes& s, const real* x, const real* conv_weight, const 
   void* memory;
   cudaMallocAsync(&memory, sizeof(real) * volumes * shape.out.product(), stream);
   const auto z = static_cast<real*>(memory);
-  const BiasAndScale scaled = {conv_bias, static_cast<float>(s.scale)};
+  const kb::AddBiasAndScale scaled = {conv_bias, static_cast<float>(s.scale)};
   kb::launch_conv_transposed(stream, shape, x, conv_weight, scaled, z);
-  const Box in = {shape.out[0], shape.out[1], shape.out[2]};
+  const kb::Box in = {shape.out[0], shape.out[1], shape.out[2]};
   pool<<<volumes, 512, 0, stream>>>(z, y, in, s.maxpool_kernel_size);
   cudaFreeAsync(memory, stream);
 }

@@ -34,7 +34,27 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& net) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-ConvTranspose", tensors, reference,
-      {.smoke = {2, 3, 8, 4, 6, 6, 3, 2, 1, 0.5, 2}, .odd = {3, 5, 7, 5, 5, 7, 4, 3, 2, -0.7, 3}});
+  return define<decltype(launch)>("Fusion-ConvTranspose", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 3,
+                                             .out_channels = 8,
+                                             .depth = 4,
+                                             .height = 6,
+                                             .width = 6,
+                                             .kernel_size = 3,
+                                             .stride = 2,
+                                             .padding = 1,
+                                             .scale = 0.5,
+                                             .maxpool_kernel_size = 2},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 5,
+                                           .out_channels = 7,
+                                           .depth = 5,
+                                           .height = 5,
+                                           .width = 7,
+                                           .kernel_size = 4,
+                                           .stride = 3,
+                                           .padding = 2,
+                                           .scale = -0.7,
+                                           .maxpool_kernel_size = 3}});
 }

@@ -5,13 +5,6 @@
 #include <kb/moments.cuh>
 #include <kb/product.cuh>
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t feature) const {
-    return v + static_cast<float>(bias[feature]);
-  }
-};
-
 // What maps a feature's values: (value - mean) * factor + offset. One thread per feature.
 __global__ void make_affine(task::Sizes s, const kb::Moments* moments, const kb::real* weight,
                             const kb::real* bias, const kb::real* added, float* mean, float* factor,
@@ -47,7 +40,7 @@ void task::launch(const Sizes& s, const real* x, const real* bias, const real* w
   float *const factor = mean + n, *const offset = factor + n;
   const kb::ProductShape shape = {s.batch_size, n, s.in_features};
   kb::launch_product(stream, shape, kb::left(x, shape), kb::right_transposed(weight, shape),
-                     kb::store(y, shape, AddBias{linear_bias}));
+                     kb::store(y, shape, kb::AddColumnBias{linear_bias}));
   kb::launch_reduce_axis(stream, 1, s.batch_size, n, kb::OnlineMoments{}, kb::Same{}, moments, y);
   make_affine<<<(n + 255) / 256, 256, 0, stream>>>(s, moments, bn_weight, bn_bias, bias, mean,
                                                    factor, offset);

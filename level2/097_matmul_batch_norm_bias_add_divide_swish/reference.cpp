@@ -27,7 +27,15 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Fusion-MatMul", tensors, reference,
-      {.smoke = {32, 128, 192, 1e-5, 0.8}, .odd = {23, 131, 109, 0.3, -1.7}});
+  return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
+                                  {.smoke = {.batch_size = 32,
+                                             .in_features = 128,
+                                             .out_features = 192,
+                                             .bn_eps = 1e-5,
+                                             .divide_value = 0.8},
+                                   .odd = {.batch_size = 23,
+                                           .in_features = 131,
+                                           .out_features = 109,
+                                           .bn_eps = 0.3,
+                                           .divide_value = -1.7}});
 }

@@ -3,11 +3,6 @@
 #include <kb/axis.cuh>
 #include <kb/product.cuh>
 
-struct Divide {
-  float divisor;
-  __device__ float operator()(float sum) const { return sum / divisor; }
-};
-
 struct AddGeluScale {
   const kb::real* bias;
   float factor;
@@ -27,7 +22,7 @@ void task::launch(const Sizes& s, const real* x, const real* weight, const real*
   cudaMallocAsync(&means, windows * s.in_features * sizeof(real), stream);
   cudaMallocAsync(&bias_means, windows * sizeof(real), stream);
   cudaMallocAsync(&features, s.batch_size * windows * sizeof(float), stream);
-  const Divide divide = {static_cast<float>(s.pool_kernel_size)};
+  const kb::DivideBy divide = {static_cast<float>(s.pool_kernel_size)};
   kb::launch_reduce_axis(stream, windows, s.pool_kernel_size, s.in_features, kb::Sum{}, divide,
                          means, weight);
   kb::launch_reduce_axis(stream, windows, s.pool_kernel_size, 1, kb::Sum{}, divide, bias_means,

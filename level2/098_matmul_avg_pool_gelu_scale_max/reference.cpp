@@ -32,6 +32,15 @@ static LeastWork least(const Sizes& s) {
 
 Task kb::task() {
   return define<decltype(launch)>("Fusion-MatMul", tensors, reference,
-                                  {.smoke = {16, 256, 192, 16, 2}, .odd = {7, 131, 109, 5, -0.35}})
+                                  {.smoke = {.batch_size = 16,
+                                             .in_features = 256,
+                                             .out_features = 192,
+                                             .pool_kernel_size = 16,
+                                             .scale_factor = 2},
+                                   .odd = {.batch_size = 7,
+                                           .in_features = 131,
+                                           .out_features = 109,
+                                           .pool_kernel_size = 5,
+                                           .scale_factor = -0.35}})
       .needing(least);
 }

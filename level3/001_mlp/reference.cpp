@@ -30,5 +30,6 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) { retur
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-MLP", tensors, reference,
-      {.smoke = {4, 128, {128, 128}, 64}, .odd = {3, 71, {53, 97}, 33}});
+      {.smoke = {.batch_size = 4, .input_size = 128, .layer_sizes = {128, 128}, .output_size = 64},
+       .odd = {.batch_size = 3, .input_size = 71, .layer_sizes = {53, 97}, .output_size = 33}});
 }

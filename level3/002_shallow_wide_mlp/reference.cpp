@@ -30,5 +30,10 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) { retur
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-MLP", tensors, reference,
-      {.smoke = {4, 128, {256, 256}, 128}, .odd = {5, 37, {131, 67}, 29}});
+      {.smoke = {.batch_size = 4,
+                 .input_size = 128,
+                 .hidden_layer_sizes = {256, 256},
+                 .output_size = 128},
+       .odd = {
+           .batch_size = 5, .input_size = 37, .hidden_layer_sizes = {131, 67}, .output_size = 29}});
 }

@@ -28,8 +28,15 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& n) { return n.network(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-MLP", tensors, reference,
-      {.smoke = {8, 128, {32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32}, 128},
-       .odd = {3, 45, {33, 17, 21, 35, 19, 40, 23, 31, 37, 18, 22, 29, 41, 26, 30, 25}, 27}});
+  return define<decltype(launch)>("Arch-MLP", tensors, reference,
+                                  {.smoke = {.batch_size = 8,
+                                             .input_size = 128,
+                                             .hidden_layer_sizes = {32, 32, 32, 32, 32, 32, 32, 32,
+                                                                    32, 32, 32, 32, 32, 32, 32, 32},
+                                             .output_size = 128},
+                                   .odd = {.batch_size = 3,
+                                           .input_size = 45,
+                                           .hidden_layer_sizes = {33, 17, 21, 35, 19, 40, 23, 31,
+                                                                  37, 18, 22, 29, 41, 26, 30, 25},
+                                           .output_size = 27}});
 }

@@ -26,6 +26,7 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 20}, .odd = {3, 7}});
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {.batch_size = 2, .num_classes = 20}, .odd = {.batch_size = 3, .num_classes = 7}});
 }

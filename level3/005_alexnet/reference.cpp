@@ -36,5 +36,6 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 10, 16}, .odd = {3, 7, 32}});
+                                  {.smoke = {.batch_size = 2, .num_classes = 10, .width_div = 16},
+                                   .odd = {.batch_size = 3, .num_classes = 7, .width_div = 32}});
 }

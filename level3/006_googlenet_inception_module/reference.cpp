@@ -34,7 +34,25 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {24, 8, 6, 10, 2, 4, 4, 2, 14, 14}, .odd = {13, 5, 7, 9, 3, 11, 2, 3, 11, 9}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.in_channels = 24,
+                                             .out_1x1 = 8,
+                                             .reduce_3x3 = 6,
+                                             .out_3x3 = 10,
+                                             .reduce_5x5 = 2,
+                                             .out_5x5 = 4,
+                                             .pool_proj = 4,
+                                             .batch_size = 2,
+                                             .height = 14,
+                                             .width = 14},
+                                   .odd = {.in_channels = 13,
+                                           .out_1x1 = 5,
+                                           .reduce_3x3 = 7,
+                                           .out_3x3 = 9,
+                                           .reduce_5x5 = 3,
+                                           .out_5x5 = 11,
+                                           .pool_proj = 2,
+                                           .batch_size = 3,
+                                           .height = 11,
+                                           .width = 9}});
 }

@@ -74,6 +74,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 64, 64, 10, 8}, .odd = {3, 53, 75, 7, 13}});
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {.batch_size = 2, .height = 64, .width = 64, .num_classes = 10, .width_div = 8},
+       .odd = {.batch_size = 3, .height = 53, .width = 75, .num_classes = 7, .width_div = 13}});
 }

@@ -34,5 +34,16 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {3, 16, 1, 2, 28, 28}, .odd = {5, 9, 2, 3, 17, 13}});
+                                  {.smoke = {.in_channels = 3,
+                                             .out_channels = 16,
+                                             .stride = 1,
+                                             .batch_size = 2,
+                                             .height = 28,
+                                             .width = 28},
+                                   .odd = {.in_channels = 5,
+                                           .out_channels = 9,
+                                           .stride = 2,
+                                           .batch_size = 3,
+                                           .height = 17,
+                                           .width = 13}});
 }

@@ -58,5 +58,6 @@ static Tensor reference(const Sizes&, const Tensor& x, const ResNet18& net) { re
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-CNN", tensors, reference,
-      {.smoke = {{2, 3, 64, 64}, 10, 8}, .odd = {{3, 4, 53, 75}, 7, 9}});
+      {.smoke = {.input_shape = {2, 3, 64, 64}, .num_classes = 10, .width_div = 8},
+       .odd = {.input_shape = {3, 4, 53, 75}, .num_classes = 7, .width_div = 9}});
 }

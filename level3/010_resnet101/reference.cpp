@@ -62,7 +62,17 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {2, 64, 64, {1, 1, 2, 1}, 10, 8}, .odd = {3, 69, 75, {2, 2, 1, 2}, 7, 13}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .height = 64,
+                                             .width = 64,
+                                             .layers = {1, 1, 2, 1},
+                                             .num_classes = 10,
+                                             .width_div = 8},
+                                   .odd = {.batch_size = 3,
+                                           .height = 69,
+                                           .width = 75,
+                                           .layers = {2, 2, 1, 2},
+                                           .num_classes = 7,
+                                           .width_div = 13}});
 }

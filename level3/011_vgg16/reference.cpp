@@ -48,5 +48,6 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {1, 10, 32}, .odd = {2, 7, 64}});
+                                  {.smoke = {.batch_size = 1, .num_classes = 10, .width_div = 32},
+                                   .odd = {.batch_size = 2, .num_classes = 7, .width_div = 64}});
 }

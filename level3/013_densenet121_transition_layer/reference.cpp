@@ -26,5 +26,14 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) { retur
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 8, 16, 16, 16}, .odd = {3, 5, 7, 13, 19}});
+                                  {.smoke = {.batch_size = 2,
+                                             .num_input_features = 8,
+                                             .num_output_features = 16,
+                                             .height = 16,
+                                             .width = 16},
+                                   .odd = {.batch_size = 3,
+                                           .num_input_features = 5,
+                                           .num_output_features = 7,
+                                           .height = 13,
+                                           .width = 19}});
 }

@@ -43,5 +43,16 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 6, 8, 8, 14, 14}, .odd = {3, 3, 5, 7, 11, 9}});
+                                  {.smoke = {.batch_size = 2,
+                                             .num_layers = 6,
+                                             .num_input_features = 8,
+                                             .growth_rate = 8,
+                                             .height = 14,
+                                             .width = 14},
+                                   .odd = {.batch_size = 3,
+                                           .num_layers = 3,
+                                           .num_input_features = 5,
+                                           .growth_rate = 7,
+                                           .height = 11,
+                                           .width = 9}});
 }

@@ -77,7 +77,19 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {2, 10, 64, 64, 32, {2, 3, 4, 2}, 8}, .odd = {3, 7, 69, 75, 33, {1, 4, 2, 3}, 9}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .num_classes = 10,
+                                             .height = 64,
+                                             .width = 64,
+                                             .growth_rate = 32,
+                                             .block_layers = {2, 3, 4, 2},
+                                             .width_div = 8},
+                                   .odd = {.batch_size = 3,
+                                           .num_classes = 7,
+                                           .height = 69,
+                                           .width = 75,
+                                           .growth_rate = 33,
+                                           .block_layers = {1, 4, 2, 3},
+                                           .width_div = 9}});
 }

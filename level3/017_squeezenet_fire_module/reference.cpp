@@ -25,7 +25,19 @@ static Tensor reference(const Sizes&, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {2, 3, 16, 16, 3, 8, 8}, .odd = {3, 5, 13, 19, 7, 34, 11}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .num_input_features = 3,
+                                             .height = 16,
+                                             .width = 16,
+                                             .squeeze_channels = 3,
+                                             .expand1x1_channels = 8,
+                                             .expand3x3_channels = 8},
+                                   .odd = {.batch_size = 3,
+                                           .num_input_features = 5,
+                                           .height = 13,
+                                           .width = 19,
+                                           .squeeze_channels = 7,
+                                           .expand1x1_channels = 34,
+                                           .expand3x3_channels = 11}});
 }

@@ -64,7 +64,17 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {2, 3, 224, 224, 10, 0.125}, .odd = {3, 5, 225, 193, 7, 0.08}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .input_channels = 3,
+                                             .height = 224,
+                                             .width = 224,
+                                             .num_classes = 10,
+                                             .alpha = 0.125},
+                                   .odd = {.batch_size = 3,
+                                           .input_channels = 5,
+                                           .height = 225,
+                                           .width = 193,
+                                           .num_classes = 7,
+                                           .alpha = 0.08}});
 }

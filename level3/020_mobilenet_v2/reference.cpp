@@ -75,6 +75,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {4, 64, 64, 10, 16}, .odd = {3, 69, 75, 7, 8}});
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {.batch_size = 4, .height = 64, .width = 64, .num_classes = 10, .width_div = 16},
+       .odd = {.batch_size = 3, .height = 69, .width = 75, .num_classes = 7, .width_div = 8}});
 }

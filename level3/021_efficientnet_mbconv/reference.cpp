@@ -45,7 +45,21 @@ static Tensor reference(const Sizes& s, const Tensor& x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {6, 8, 5, 2, 6, 2, 16, 16}, .odd = {7, 7, 3, 1, 3, 3, 13, 9}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.in_channels = 6,
+                                             .out_channels = 8,
+                                             .kernel_size = 5,
+                                             .stride = 2,
+                                             .expand_ratio = 6,
+                                             .batch_size = 2,
+                                             .height = 16,
+                                             .width = 16},
+                                   .odd = {.in_channels = 7,
+                                           .out_channels = 7,
+                                           .kernel_size = 3,
+                                           .stride = 1,
+                                           .expand_ratio = 3,
+                                           .batch_size = 3,
+                                           .height = 13,
+                                           .width = 9}});
 }

@@ -54,5 +54,6 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 Task kb::task() {
   return define<decltype(launch)>(
       "Arch-CNN", tensors, reference,
-      {.smoke = {2, {3, 60, 60}, 10, 8}, .odd = {3, {4, 69, 75}, 7, 9}});
+      {.smoke = {.batch_size = 2, .input_shape = {3, 60, 60}, .num_classes = 10, .width_div = 8},
+       .odd = {.batch_size = 3, .input_shape = {4, 69, 75}, .num_classes = 7, .width_div = 9}});
 }

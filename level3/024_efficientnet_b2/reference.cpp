@@ -77,6 +77,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 16, 16, 10, 4}, .odd = {3, 21, 27, 7, 5}});
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {.batch_size = 2, .height = 16, .width = 16, .num_classes = 10, .width_div = 4},
+       .odd = {.batch_size = 3, .height = 21, .width = 27, .num_classes = 7, .width_div = 5}});
 }

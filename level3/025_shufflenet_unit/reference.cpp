@@ -53,5 +53,16 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) { retur
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 12, 24, 3, 14, 14}, .odd = {3, 10, 40, 5, 13, 9}});
+                                  {.smoke = {.batch_size = 2,
+                                             .input_channels = 12,
+                                             .out_channels = 24,
+                                             .groups = 3,
+                                             .height = 14,
+                                             .width = 14},
+                                   .odd = {.batch_size = 3,
+                                           .input_channels = 10,
+                                           .out_channels = 40,
+                                           .groups = 5,
+                                           .height = 13,
+                                           .width = 9}});
 }

@@ -72,6 +72,22 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 3, 32, 32, 10, 3, {1, 2, 1}, {12, 24, 48, 96}, 64},
-                                   .odd = {3, 5, 45, 35, 7, 5, {2, 1, 2}, {20, 40, 40, 60}, 37}});
+                                  {.smoke = {.batch_size = 2,
+                                             .input_channels = 3,
+                                             .height = 32,
+                                             .width = 32,
+                                             .num_classes = 10,
+                                             .groups = 3,
+                                             .stages_repeats = {1, 2, 1},
+                                             .stages_out_channels = {12, 24, 48, 96},
+                                             .final_channels = 64},
+                                   .odd = {.batch_size = 3,
+                                           .input_channels = 5,
+                                           .height = 45,
+                                           .width = 35,
+                                           .num_classes = 7,
+                                           .groups = 5,
+                                           .stages_repeats = {2, 1, 2},
+                                           .stages_out_channels = {20, 40, 40, 60},
+                                           .final_channels = 37}});
 }

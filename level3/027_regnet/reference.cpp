@@ -41,7 +41,17 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-CNN", tensors, reference,
-      {.smoke = {2, 3, 32, 32, {8, 16, 32}, 10}, .odd = {3, 5, 25, 19, {7, 9, 11}, 3}});
+  return define<decltype(launch)>("Arch-CNN", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .input_channels = 3,
+                                             .image_height = 32,
+                                             .image_width = 32,
+                                             .block_widths = {8, 16, 32},
+                                             .output_classes = 10},
+                                   .odd = {.batch_size = 3,
+                                           .input_channels = 5,
+                                           .image_height = 25,
+                                           .image_width = 19,
+                                           .block_widths = {7, 9, 11},
+                                           .output_classes = 3}});
 }

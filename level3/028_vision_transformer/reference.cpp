@@ -58,9 +58,25 @@ static LeastWork least(const Sizes& s) {
 }
 
 Task kb::task() {
-  auto task = define<decltype(launch)>(
-      "Arch-Transformer", tensors, reference,
-      {.smoke = {2, 32, 8, 10, 32, 2, 4, 64, 3}, .odd = {3, 21, 7, 11, 45, 3, 5, 37, 2}});
+  auto task = define<decltype(launch)>("Arch-Transformer", tensors, reference,
+                                       {.smoke = {.batch_size = 2,
+                                                  .image_size = 32,
+                                                  .patch_size = 8,
+                                                  .num_classes = 10,
+                                                  .dim = 32,
+                                                  .depth = 2,
+                                                  .heads = 4,
+                                                  .mlp_dim = 64,
+                                                  .channels = 3},
+                                        .odd = {.batch_size = 3,
+                                                .image_size = 21,
+                                                .patch_size = 7,
+                                                .num_classes = 11,
+                                                .dim = 45,
+                                                .depth = 3,
+                                                .heads = 5,
+                                                .mlp_dim = 37,
+                                                .channels = 2}});
   task.degenerate =
       "the layers attend over the batch, where all class tokens are the same, so that no image "
       "reaches the result and all its rows are equal";

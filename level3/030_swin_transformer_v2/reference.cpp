@@ -210,6 +210,24 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-Transformer", tensors, reference,
-                                  {.smoke = {2, 32, 2, 3, 10, 8, {1, 2, 1, 1}, {1, 2, 4, 2}, 4, 2},
-                                   .odd = {1, 73, 3, 5, 7, 5, {3, 1, 2, 3}, {5, 1, 5, 5}, 3, 1.5}});
+                                  {.smoke = {.batch_size = 2,
+                                             .image_size = 32,
+                                             .patch_size = 2,
+                                             .in_chans = 3,
+                                             .num_classes = 10,
+                                             .embed_dim = 8,
+                                             .depths = {1, 2, 1, 1},
+                                             .num_heads = {1, 2, 4, 2},
+                                             .window_size = 4,
+                                             .mlp_ratio = 2},
+                                   .odd = {.batch_size = 1,
+                                           .image_size = 73,
+                                           .patch_size = 3,
+                                           .in_chans = 5,
+                                           .num_classes = 7,
+                                           .embed_dim = 5,
+                                           .depths = {3, 1, 2, 3},
+                                           .num_heads = {5, 1, 5, 5},
+                                           .window_size = 3,
+                                           .mlp_ratio = 1.5}});
 }

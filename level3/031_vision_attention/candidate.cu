@@ -5,13 +5,6 @@
 
 using kb::FeatureMap;
 
-struct AddBias {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t column) const {
-    return v + kb::element(bias, column);
-  }
-};
-
 // Adds x, whose pixels are columns.
 struct AddBiasAndImage {
   const kb::real *bias, *x;
@@ -53,7 +46,7 @@ void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, rea
                    t = net.make(rows, embed);
   kb::launch_product(stream, in, kb::left_transposed(x, in),
                      kb::right_transposed(net.weight("attn.in_proj_weight"), in, embed),
-                     kb::store(qkv.data, in, AddBias{net.weight("attn.in_proj_bias")}));
+                     kb::store(qkv.data, in, kb::AddColumnBias{net.weight("attn.in_proj_bias")}));
   const kb::AttentionShape shape = {s.num_heads,         pixels,    pixels,
                                     embed / s.num_heads, 3 * embed, embed};
   const real* const q = qkv.data;

@@ -25,6 +25,10 @@ static Tensor reference(const Sizes& s, Tensor x, const Network& n) {
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Attention", tensors, reference,
-                                  {.smoke = {16, 4, 2, 8, 8}, .odd = {15, 5, 3, 7, 5}});
+  return define<decltype(launch)>(
+      "Attention", tensors, reference,
+      {.smoke =
+           {.embed_dim = 16, .num_heads = 4, .batch_size = 2, .image_height = 8, .image_width = 8},
+       .odd = {
+           .embed_dim = 15, .num_heads = 5, .batch_size = 3, .image_height = 7, .image_width = 5}});
 }

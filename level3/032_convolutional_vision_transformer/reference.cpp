@@ -44,7 +44,23 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>(
-      "Arch-Transformer", tensors, reference,
-      {.smoke = {2, 32, 32, 3, 4, 10, 2, 4, 4}, .odd = {3, 23, 45, 5, 3, 7, 3, 2, 5}});
+  return define<decltype(launch)>("Arch-Transformer", tensors, reference,
+                                  {.smoke = {.batch_size = 2,
+                                             .image_size = 32,
+                                             .embed_dim = 32,
+                                             .in_channels = 3,
+                                             .num_heads = 4,
+                                             .num_classes = 10,
+                                             .num_layers = 2,
+                                             .mlp_ratio = 4,
+                                             .patch_size = 4},
+                                   .odd = {.batch_size = 3,
+                                           .image_size = 23,
+                                           .embed_dim = 45,
+                                           .in_channels = 5,
+                                           .num_heads = 3,
+                                           .num_classes = 7,
+                                           .num_layers = 3,
+                                           .mlp_ratio = 2,
+                                           .patch_size = 5}});
 }

@@ -24,6 +24,8 @@ static Tensor reference(const Sizes&, const Tensor& x, const Tensor& hidden, con
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
-                                  {.smoke = {4, 64, 64, 32}, .odd = {3, 37, 53, 19}});
+  return define<decltype(launch)>(
+      "Arch-Recurrent", tensors, reference,
+      {.smoke = {.batch_size = 4, .input_size = 64, .hidden_size = 64, .output_size = 32},
+       .odd = {.batch_size = 3, .input_size = 37, .hidden_size = 53, .output_size = 19}});
 }

@@ -31,13 +31,6 @@ __global__ void step(task::Sizes s, const float* of_x, const kb::real* weight,
   }
 }
 
-struct AddBiasOfUnit {
-  const kb::real* bias;
-  __device__ float operator()(float v, int64_t, int64_t, int64_t unit) const {
-    return v + kb::element(bias, unit);
-  }
-};
-
 // Only the product with h has to wait for the step before: what x and the outputs need is made for
 // all steps at once.
 void task::launch(const Sizes& s, const real* x, const real* h0, const kb::Weights& weights,
@@ -49,7 +42,7 @@ void task::launch(const Sizes& s, const real* x, const real* h0, const kb::Weigh
   cudaMallocAsync(&of_x, of_all.rows * s.hidden_size * sizeof(float), stream);
   kb::launch_product(stream, of_all, kb::left(x, of_all),
                      kb::right_transposed(weight, of_all, s.input_size + s.hidden_size),
-                     kb::store(of_x, of_all, AddBiasOfUnit{net.weight("i2h.bias")}));
+                     kb::store(of_x, of_all, kb::AddColumnBias{net.weight("i2h.bias")}));
   const kb::FeatureMap states = net.make(of_all.rows, s.hidden_size);
   const int64_t size = s.batch_size * s.hidden_size;
   for (int64_t t = 0; t < s.sequence_length; ++t) {

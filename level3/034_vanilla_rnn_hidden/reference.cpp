@@ -28,5 +28,14 @@ static Tensor reference(const Sizes&, const Tensor& x, Tensor hidden, const Netw
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
-                                  {.smoke = {2, 32, 16, 8, 8}, .odd = {3, 21, 19, 7, 13}});
+                                  {.smoke = {.batch_size = 2,
+                                             .input_size = 32,
+                                             .hidden_size = 16,
+                                             .output_size = 8,
+                                             .sequence_length = 8},
+                                   .odd = {.batch_size = 3,
+                                           .input_size = 21,
+                                           .hidden_size = 19,
+                                           .output_size = 7,
+                                           .sequence_length = 13}});
 }

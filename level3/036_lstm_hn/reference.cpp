@@ -30,5 +30,16 @@ static Tensor reference(const Sizes&, const Tensor& x, const Tensor& h0, const T
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
-                                  {.smoke = {2, 8, 12, 16, 3, 10}, .odd = {3, 13, 7, 19, 2, 5}});
+                                  {.smoke = {.batch_size = 2,
+                                             .sequence_length = 8,
+                                             .input_size = 12,
+                                             .hidden_size = 16,
+                                             .num_layers = 3,
+                                             .output_size = 10},
+                                   .odd = {.batch_size = 3,
+                                           .sequence_length = 13,
+                                           .input_size = 7,
+                                           .hidden_size = 19,
+                                           .num_layers = 2,
+                                           .output_size = 5}});
 }

@@ -22,6 +22,10 @@ static Tensor reference(const Sizes&, const Tensor& x, const Tensor& h0, const N
 }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
-                                  {.smoke = {2, 8, 12, 16, 3}, .odd = {3, 13, 7, 19, 2}});
+  return define<decltype(launch)>(
+      "Arch-Recurrent", tensors, reference,
+      {.smoke =
+           {.batch_size = 2, .seq_len = 8, .input_size = 12, .hidden_size = 16, .num_layers = 3},
+       .odd = {
+           .batch_size = 3, .seq_len = 13, .input_size = 7, .hidden_size = 19, .num_layers = 2}});
 }

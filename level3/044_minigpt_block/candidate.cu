@@ -1,17 +1,11 @@
 #include "task.h"
 
-#include <kb/attention.cuh>
 #include <kb/network.cuh>
+
+#include "../architectures/mingpt.cuh"
 
 using kb::Activation;
 using kb::FeatureMap;
-
-static void attend(cudaStream_t stream, int64_t samples, int64_t steps, int64_t embed,
-                   int64_t heads, const kb::real* qkv, kb::real* out) {
-  const kb::AttentionShape shape = {heads, steps, steps, embed / heads, 3 * embed, embed};
-  kb::launch_attention<kb::AttentionRows::softmax>(stream, samples, shape, kb::SeesEarlier{}, qkv,
-                                                   qkv + embed, qkv + 2 * embed, out);
-}
 
 void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, real* y,
                   cudaStream_t stream) {
@@ -21,7 +15,8 @@ void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, rea
   const FeatureMap input = net.input(x, rows, s.n_embd);
   const FeatureMap qkv = net.linear("attn.c_attn", net.layer_norm("ln_1", input));
   FeatureMap t = net.make(rows, s.n_embd);
-  attend(stream, s.batch_size, s.seq_len, s.n_embd, s.n_head, qkv.data, t.data);
+  attend<kb::AttentionRows::softmax>(stream, s.batch_size, s.seq_len, s.n_embd, s.n_head, qkv.data,
+                                     t.data);
   t = net.linear("attn.c_proj", t, Activation::none, input);
   const FeatureMap wide = net.linear("mlp.c_fc", net.layer_norm("ln_2", t), Activation::gelu_tanh);
   net.linear_to(net.output(y, rows, s.n_embd), "mlp.c_proj", wide, Activation::none, t);

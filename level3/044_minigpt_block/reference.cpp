@@ -61,6 +61,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-Transformer", tensors, reference,
-                                  {.smoke = {2, 32, 16, 48, 4}, .odd = {3, 29, 23, 45, 5}});
+  return define<decltype(launch)>(
+      "Arch-Transformer", tensors, reference,
+      {.smoke = {.batch_size = 2, .max_seqlen = 32, .seq_len = 16, .n_embd = 48, .n_head = 4},
+       .odd = {.batch_size = 3, .max_seqlen = 29, .seq_len = 23, .n_embd = 45, .n_head = 5}});
 }

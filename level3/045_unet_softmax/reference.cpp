@@ -89,5 +89,16 @@ static Tensor reference(const Sizes&, const Tensor& x, const UNet& net) { return
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {2, 4, 4, 32, 64, 2}, .odd = {3, 3, 5, 48, 48, 3}});
+                                  {.smoke = {.batch_size = 2,
+                                             .in_channels = 4,
+                                             .out_channels = 4,
+                                             .height = 32,
+                                             .width = 64,
+                                             .features = 2},
+                                   .odd = {.batch_size = 3,
+                                           .in_channels = 3,
+                                           .out_channels = 5,
+                                           .height = 48,
+                                           .width = 48,
+                                           .features = 3}});
 }

@@ -38,5 +38,14 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {4, 10, 8, 32, 4}, .odd = {3, 13, 7, 37, 5}});
+                                  {.smoke = {.batch_size = 4,
+                                             .num_features = 10,
+                                             .num_clusters = 8,
+                                             .feature_size = 32,
+                                             .ghost_clusters = 4},
+                                   .odd = {.batch_size = 3,
+                                           .num_features = 13,
+                                           .num_clusters = 7,
+                                           .feature_size = 37,
+                                           .ghost_clusters = 5}});
 }

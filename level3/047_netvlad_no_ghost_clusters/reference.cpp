@@ -37,6 +37,8 @@ static auto tensors(const Sizes& s) {
 static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { return net(x); }
 
 Task kb::task() {
-  return define<decltype(launch)>("Arch-CNN", tensors, reference,
-                                  {.smoke = {4, 10, 8, 32}, .odd = {3, 13, 7, 37}});
+  return define<decltype(launch)>(
+      "Arch-CNN", tensors, reference,
+      {.smoke = {.batch_size = 4, .num_features = 10, .num_clusters = 8, .feature_size = 32},
+       .odd = {.batch_size = 3, .num_features = 13, .num_clusters = 7, .feature_size = 37}});
 }

@@ -47,5 +47,16 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   return define<decltype(launch)>("Arch-Recurrent", tensors, reference,
-                                  {.smoke = {2, 16, 2, 8, 4, 8}, .odd = {3, 21, 3, 13, 19, 7}});
+                                  {.smoke = {.batch_size = 2,
+                                             .seq_length = 16,
+                                             .n_heads = 2,
+                                             .d_head = 8,
+                                             .d_state = 4,
+                                             .block_len = 8},
+                                   .odd = {.batch_size = 3,
+                                           .seq_length = 21,
+                                           .n_heads = 3,
+                                           .d_head = 13,
+                                           .d_state = 19,
+                                           .block_len = 7}});
 }

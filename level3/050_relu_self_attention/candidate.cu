@@ -1,21 +1,16 @@
 #include "task.h"
 
-#include <kb/attention.cuh>
 #include <kb/network.cuh>
 
-using kb::FeatureMap;
+#include "../architectures/mingpt.cuh"
 
-static void attend(cudaStream_t stream, int64_t samples, int64_t steps, int64_t embed,
-                   int64_t heads, const kb::real* qkv, kb::real* out) {
-  const kb::AttentionShape shape = {heads, steps, steps, embed / heads, 3 * embed, embed};
-  kb::launch_attention<kb::AttentionRows::relu>(stream, samples, shape, kb::SeesEarlier{}, qkv,
-                                                qkv + embed, qkv + 2 * embed, out);
-}
+using kb::FeatureMap;
 
 void task::launch(const Sizes& s, const real* x, const kb::Weights& weights, real* y,
                   cudaStream_t stream) {
   const kb::Network net(weights, stream);
 
   const FeatureMap qkv = net.linear("c_attn", net.input(x, s.batch_size * s.max_seqlen, s.n_embd));
-  attend(stream, s.batch_size, s.max_seqlen, s.n_embd, s.n_head, qkv.data, y);
+  attend<kb::AttentionRows::relu>(stream, s.batch_size, s.max_seqlen, s.n_embd, s.n_head, qkv.data,
+                                  y);
 }

@@ -55,6 +55,8 @@ static Tensor reference(const Sizes&, const Tensor& x, const Network& net) { ret
 
 Task kb::task() {
   // Heads of 32 channels fill a tile of the CPU's attention.
-  return define<decltype(launch)>("Attention", tensors, reference,
-                                  {.smoke = {2, 32, 64, 2}, .odd = {3, 29, 45, 5}});
+  return define<decltype(launch)>(
+      "Attention", tensors, reference,
+      {.smoke = {.batch_size = 2, .max_seqlen = 32, .n_embd = 64, .n_head = 2},
+       .odd = {.batch_size = 3, .max_seqlen = 29, .n_embd = 45, .n_head = 5}});
 }

@@ -3,5 +3,20 @@
 #include "../architectures/bart.h"
 
 Task kb::task() {
-  return bart({.smoke = {1, 31, 101, 64, 32, 2, 4, 128}, .odd = {2, 70, 89, 75, 35, 3, 5, 77}});
+  return bart({.smoke = {.batch_size = 1,
+                         .seq_len = 31,
+                         .vocab_size = 101,
+                         .max_position_embeddings = 64,
+                         .d_model = 32,
+                         .decoder_layers = 2,
+                         .decoder_attention_heads = 4,
+                         .decoder_ffn_dim = 128},
+               .odd = {.batch_size = 2,
+                       .seq_len = 70,
+                       .vocab_size = 89,
+                       .max_position_embeddings = 75,
+                       .d_model = 35,
+                       .decoder_layers = 3,
+                       .decoder_attention_heads = 5,
+                       .decoder_ffn_dim = 77}});
 }

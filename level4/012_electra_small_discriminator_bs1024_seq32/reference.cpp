@@ -3,6 +3,24 @@
 #include "../architectures/electra.h"
 
 Task kb::task() {
-  return electra(
-      {.smoke = {4, 4, 101, 64, 2, 16, 32, 2, 4, 128}, .odd = {7, 5, 89, 75, 3, 13, 35, 3, 5, 77}});
+  return electra({.smoke = {.batch_size = 4,
+                            .seq_len = 4,
+                            .vocab_size = 101,
+                            .max_position_embeddings = 64,
+                            .type_vocab_size = 2,
+                            .embedding_size = 16,
+                            .hidden_size = 32,
+                            .num_hidden_layers = 2,
+                            .num_attention_heads = 4,
+                            .intermediate_size = 128},
+                  .odd = {.batch_size = 7,
+                          .seq_len = 5,
+                          .vocab_size = 89,
+                          .max_position_embeddings = 75,
+                          .type_vocab_size = 3,
+                          .embedding_size = 13,
+                          .hidden_size = 35,
+                          .num_hidden_layers = 3,
+                          .num_attention_heads = 5,
+                          .intermediate_size = 77}});
 }

@@ -3,6 +3,28 @@
 #include "../architectures/reformer.h"
 
 Task kb::task() {
-  return reformer({.smoke = {4, 4, 101, {4, 16}, {8, 24}, 32, 4, 4, 8, 64, 8, 16},
-                   .odd = {7, 5, 89, {5, 7}, {9, 26}, 35, 3, 5, 7, 77, 6, 24}});
+  return reformer({.smoke = {.batch_size = 4,
+                             .seq_len = 4,
+                             .vocab_size = 101,
+                             .axial_pos_shape = {4, 16},
+                             .axial_pos_embds_dim = {8, 24},
+                             .hidden_size = 32,
+                             .num_hidden_layers = 4,
+                             .num_attention_heads = 4,
+                             .attention_head_size = 8,
+                             .feed_forward_size = 64,
+                             .local_attn_chunk_length = 8,
+                             .lsh_attn_chunk_length = 16},
+                   .odd = {.batch_size = 7,
+                           .seq_len = 24,
+                           .vocab_size = 89,
+                           .axial_pos_shape = {5, 7},
+                           .axial_pos_embds_dim = {9, 26},
+                           .hidden_size = 35,
+                           .num_hidden_layers = 3,
+                           .num_attention_heads = 5,
+                           .attention_head_size = 7,
+                           .feed_forward_size = 77,
+                           .local_attn_chunk_length = 6,
+                           .lsh_attn_chunk_length = 24}});
 }

@@ -3,5 +3,20 @@
 #include "../architectures/gpt_neo.h"
 
 Task kb::task() {
-  return gpt_neo({.smoke = {4, 4, 101, 64, 32, 2, 4, 8}, .odd = {7, 5, 89, 75, 35, 4, 5, 7}});
+  return gpt_neo({.smoke = {.batch_size = 4,
+                            .seq_len = 4,
+                            .vocab_size = 101,
+                            .max_position_embeddings = 64,
+                            .hidden_size = 32,
+                            .num_layers = 2,
+                            .num_heads = 4,
+                            .window_size = 8},
+                  .odd = {.batch_size = 7,
+                          .seq_len = 5,
+                          .vocab_size = 89,
+                          .max_position_embeddings = 75,
+                          .hidden_size = 35,
+                          .num_layers = 4,
+                          .num_heads = 5,
+                          .window_size = 7}});
 }

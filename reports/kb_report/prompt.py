@@ -158,6 +158,7 @@ class Writer:
         if choices.style == "hardware" and choices.gpu is None:
             raise ReportError("style hardware needs --gpu, a preset or a file facts.json")
         self.environment = _environment(choices.templates)
+        self.shared = tree.contract()
         self.gpu = hardware.facts(choices.gpu) if choices.gpu else None
         self.suite: Suite | None = None
         self.only: str | None = None
@@ -186,9 +187,8 @@ class Writer:
                 task=task,
                 contract=contract,
                 libraries=LIBRARIES[library],
-                contract_header=tree.text(PROJECT / tree.CONTRACT)
-                if "kb::" in task.header
-                else None,
+                rules=self.shared.rules,
+                contract_header=self.shared.header if "kb::" in task.header else None,
                 examples=examples,
                 gpu=self.gpu,
                 last=attempt,

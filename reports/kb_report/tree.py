@@ -15,9 +15,18 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 HEADER, REFERENCE = "task.h", "reference.cpp"
 CONTRACT = "harness/contract/include/kb/contract.h"  # all that a kernel shares with its task
 
+_RULES = re.compile(r"^//\n// Rules for a kernel:\n((?:// .+\n)+)", re.MULTILINE)
 _NAME = re.compile(r"level(\d+)/(\d{3}_[a-z0-9_]+)")
 _INCLUDE = re.compile(r'^#include "(\.\./[^"]+|[a-z0-9_]+\.h)"', re.MULTILINE)
 _HASH_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What `kb/contract.h` says: the rules for a kernel as a Markdown list, and the rest of it."""
+
+    rules: str
+    header: str
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,18 @@ class Task:
     def name(self) -> str:
         """`levelN/NNN_slug`, which is also its folder."""
         return f"level{self.level}/{self.slug}"
+
+
+def contract(tree: Path = PROJECT) -> Contract:
+    """The contract of the tree. Raises ReportError where its header lacks the rules."""
+    header = text(tree / CONTRACT)
+    if header is None:
+        raise ReportError(f"{tree / CONTRACT} is missing: restore it")
+    match = _RULES.search(header)
+    if match is None:
+        raise ReportError(f"{tree / CONTRACT} lacks its comment 'Rules for a kernel:': restore it")
+    rules = re.sub("^// ", "", match[1], flags=re.MULTILINE)
+    return Contract(rules.rstrip("\n"), header[: match.start()] + header[match.end() :])
 
 
 def split(name: str) -> tuple[int, str]:

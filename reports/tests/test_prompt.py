@@ -125,6 +125,22 @@ def test_the_contract_is_named(shown, contract):
     assert f"`{contract}`" in shown(RELU, "--contract", contract)
 
 
+@pytest.mark.parametrize("name", [RELU, "level3/009_resnet18"])
+def test_the_ten_rules_of_the_contract_are_shown_once(shown, name):
+    text = shown(name)
+    header = (tree.PROJECT / tree.CONTRACT).read_text()
+    rules = re.findall(r"^// (\d+\. .+)$", header, re.MULTILINE)
+    assert [rule.split(".")[0] for rule in rules] == [str(i) for i in range(1, 11)]
+    assert all(text.count(rule) == 1 for rule in rules)
+
+
+def test_a_contract_without_rules_is_told(tmp_path):
+    (tmp_path / tree.CONTRACT).parent.mkdir(parents=True)
+    (tmp_path / tree.CONTRACT).write_text("// Plain C++17.\n#pragma once\n")
+    with pytest.raises(tree.ReportError, match="Rules for a kernel"):
+        tree.contract(tmp_path)
+
+
 def test_a_library_that_a_run_may_call_is_named(shown):
     assert "except" not in shown(RELU)
     assert "except cuDNN and cuBLAS" in shown(RELU, "--library", "cudnn")

@@ -258,6 +258,34 @@ void convolutions_without_tiles() {
 
 KB_FEATURE(conv_without_tiles) { KB_FOR_EACH_TYPE(convolutions_without_tiles); }
 
+// The epilogues that <kb/conv.cuh> has itself.
+template <class T>
+void biased_and_scaled() {
+  const auto s = conv_shape<2>(2, 3, 5, {4, 6}, 3);
+  const int64_t area = s.out.product(), size = s.batch * s.out_channels * area;
+  const std::vector<T> x = small_integers<T>(s.batch * s.in_channels * s.in.product(), 1);
+  const std::vector<T> weight =
+      small_integers<T>(s.in_channels * s.out_channels * s.kernel.product(), 2);
+  const std::vector<T> bias = small_integers<T>(s.out_channels, 3);
+  Buffer<T> x_device(x), weight_device(weight), bias_device(bias);
+  Buffer<float> biased(size, 77), scaled(size, 77);
+  const T *x_start = x_device, *weight_start = weight_device, *bias_start = bias_device;
+  float *const biased_start = biased, *const scaled_start = scaled;
+  kb::launch_conv(nullptr, s, x_start, weight_start, kb::AddBias{bias_start}, biased_start);
+  kb::launch_conv(nullptr, s, x_start, weight_start, kb::AddBiasAndScale{bias_start, 0.5f},
+                  scaled_start);
+  KB_LAUNCHED();
+  const std::vector<float> with_bias = biased.read(), with_both = scaled.read();
+  const std::vector<double> sums = expected_conv(s, false, x, weight);
+  for (int64_t i = 0; i < size; ++i) {
+    const double expected = sums[i] + static_cast<float>(bias[i / area % s.out_channels]);
+    KB_EXPECT(with_bias[i] == expected);
+    KB_EXPECT(with_both[i] == expected / 2);
+  }
+}
+
+KB_FEATURE(conv_with_bias_and_scale) { KB_FOR_EACH_TYPE(biased_and_scaled); }
+
 template <class T>
 void depthwise_convolutions() {
   const auto depthwise = expect_ordinary<Depthwise, T, 2>;

@@ -34,6 +34,25 @@ void halves() {
 
 KB_FEATURE(map_one_input) { KB_FOR_EACH_TYPE(halves); }
 
+struct Mish {
+  __device__ float operator()(float v) const { return kb::mish(v); }
+};
+
+// Also where the exponential overflows, and on both sides of where the factor counts as 1.
+KB_FEATURE(map_mish) {
+  const std::vector<float> x = {-INFINITY, -200,   -90, -20,   -1.2f, -0.f, 1e-6f,    0.5f, 3,
+                                19,        19.99f, 20,  20.1f, 45,    90,   INFINITY, NAN};
+  const auto n = static_cast<int64_t>(x.size());
+  Buffer<float> in(x), out(n, 77);
+  kb::launch_map(nullptr, n, Mish{}, static_cast<float*>(out), static_cast<const float*>(in));
+  KB_LAUNCHED();
+  const std::vector<float> got = out.read();
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = x[i];
+    KB_EXPECT(near(got[i], v > 50 ? v : v * std::tanh(std::log1p(std::exp(v)))));
+  }
+}
+
 template <class T>
 void of_three() {
   for (const int64_t n : sizes) {

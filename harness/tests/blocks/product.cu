@@ -198,6 +198,41 @@ KB_FEATURE(product_of_halves_by_warpgroups) {
   expect_layouts<kb::HalfWarpgroupTiles<3>, Arithmetic::tf32x3, __half>({9, 20, 600}, 3, 2);
 }
 
+// What a linear layer adds and multiplies: of the column, whichever the row or the sample.
+template <class T>
+void columns_biased_and_scaled() {
+  const ProductShape s = {5, 7, 3, 2};
+  const int64_t size = s.batches * s.rows * s.columns;
+  const std::vector<T> a = small_numbers<T>(s.batches * s.rows * s.depth, 1);
+  const std::vector<T> b = small_numbers<T>(s.batches * s.depth * s.columns, 2);
+  const std::vector<T> bias = small_numbers<T>(s.columns, 3),
+                       scale = small_numbers<T>(s.columns, 4);
+  Buffer<T> a_device(a), b_device(b), bias_device(bias), scale_device(scale);
+  Buffer<float> biased(size, 77), scaled(size, 77);
+  const T *a_start = a_device, *b_start = b_device;
+  const T *bias_start = bias_device, *scale_start = scale_device;
+  float *const biased_start = biased, *const scaled_start = scaled;
+  kb::launch_product(nullptr, s, kb::left(a_start, s), kb::right(b_start, s),
+                     kb::store(biased_start, s, kb::AddColumnBias{bias_start}));
+  kb::launch_product(
+      nullptr, s, kb::left(a_start, s), kb::right(b_start, s),
+      kb::store(scaled_start, s, kb::AddColumnBiasAndScale{bias_start, scale_start}));
+  KB_LAUNCHED();
+  const std::vector<float> with_bias = biased.read(), with_both = scaled.read();
+  for (int64_t i = 0; i < size; ++i) {
+    const int64_t line = i / s.columns, column = i % s.columns, batch = line / s.rows;
+    double sum = static_cast<float>(bias[column]);
+    for (int64_t k = 0; k < s.depth; ++k) {
+      sum += double{static_cast<float>(a[line * s.depth + k])} *
+             static_cast<float>(b[(batch * s.depth + k) * s.columns + column]);
+    }
+    KB_EXPECT(with_bias[i] == sum);
+    KB_EXPECT(with_both[i] == sum * static_cast<float>(scale[column]));
+  }
+}
+
+KB_FEATURE(product_with_what_belongs_to_columns) { KB_FOR_EACH_TYPE(columns_biased_and_scaled); }
+
 // The root mean square of the errors, and what is missing of each result on average; both relative.
 struct Errors {
   double all, lost;

@@ -182,11 +182,13 @@ void axes() {
     const std::vector<double> from = as_double(x);
     const int count = s.outer * s.inner;
     Buffer<T> in(x), max(count, T(77.f));
-    Buffer<float> sum(count, 77);
+    Buffer<float> sum(count, 77), mean(count, 77);
     Buffer<int64_t> place(count, -1);
     const T* start = static_cast<T*>(in);
     kb::launch_reduce_axis(nullptr, s.outer, s.n, s.inner, kb::Sum{}, kb::Same{},
                            static_cast<float*>(sum), start);
+    kb::launch_reduce_axis(nullptr, s.outer, s.n, s.inner, kb::Sum{},
+                           kb::DivideBy{static_cast<float>(s.n)}, static_cast<float*>(mean), start);
     kb::launch_reduce_axis(nullptr, s.outer, s.n, s.inner, kb::Max{}, kb::Same{},
                            static_cast<T*>(max), start);
     kb::launch_reduce_axis(nullptr, s.outer, s.n, s.inner, kb::ArgMax{}, kb::IndexOf{},
@@ -201,6 +203,7 @@ void axes() {
         if (v > best) best = v, at = j;
       }
       KB_EXPECT(near(sum.read()[i], total));
+      KB_EXPECT(near(mean.read()[i], total / s.n));
       KB_EXPECT(static_cast<float>(max.read()[i]) == best);
       KB_EXPECT(place.read()[i] == at);
     }
@@ -208,6 +211,66 @@ void axes() {
 }
 
 KB_FEATURE(reduce_axes) { KB_FOR_EACH_TYPE(axes); }
+
+template <class T>
+void moments_of_rows() {
+  constexpr int64_t rows = 3;
+  for (const int64_t n : sizes) {
+    const std::vector<T> x = signed_values<T>(rows * n);
+    const std::vector<double> from = as_double(x);
+    Buffer<T> in(x);
+    Buffer<kb::Moments> out(std::vector<kb::Moments>(rows + 1, {77, 77, 77}));
+    kb::launch_moments(nullptr, rows, n, static_cast<kb::Moments*>(out), static_cast<const T*>(in));
+    KB_LAUNCHED();
+    const std::vector<kb::Moments> got = out.read();
+    for (int64_t row = 0; row < rows; ++row) {
+      double mean = 0, squares = 0;
+      for (int64_t i = 0; i < n; ++i) mean += from[row * n + i] / static_cast<double>(n);
+      for (int64_t i = 0; i < n; ++i) squares += std::pow(from[row * n + i] - mean, 2);
+      KB_EXPECT(got[row].count == n);
+      KB_EXPECT(near(got[row].mean, mean));
+      KB_EXPECT(near(got[row].squares, squares));
+    }
+    KB_EXPECT(got[rows].count == 77);
+  }
+}
+
+KB_FEATURE(reduce_rows_to_moments) { KB_FOR_EACH_TYPE(moments_of_rows); }
+
+template <class T>
+void softmax_of_rows() {
+  constexpr int64_t rows = 3;
+  for (const int64_t n : sizes) {
+    const std::vector<T> x = signed_values<T>(rows * n);
+    const std::vector<double> from = as_double(x);
+    Buffer<T> in(x), out(rows * n + 1, T(77.f)), both(x);
+    kb::launch_softmax(nullptr, rows, n, static_cast<T*>(out), static_cast<const T*>(in));
+    kb::launch_softmax(nullptr, rows, n, static_cast<T*>(both),
+                       static_cast<const T*>(static_cast<T*>(both)));
+    KB_LAUNCHED();
+    const std::vector<double> got = as_double(out.read()), in_place = as_double(both.read());
+    for (int64_t row = 0; row < rows; ++row) {
+      double sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += std::exp(from[row * n + i]);
+      for (int64_t i = row * n; i < row * n + n; ++i) {
+        const auto scale = static_cast<double>(n);  // so that results are of about 1
+        KB_EXPECT(near(got[i] * scale, std::exp(from[i]) / sum * scale, unit<T>));
+        KB_EXPECT(in_place[i] == got[i]);
+      }
+    }
+    KB_EXPECT(got[rows * n] == 77);
+  }
+}
+
+KB_FEATURE(softmax_of_rows_of_any_type) { KB_FOR_EACH_TYPE(softmax_of_rows); }
+
+KB_FEATURE(reduce_no_rows) {
+  kb::launch_moments(nullptr, 0, 5, static_cast<kb::Moments*>(nullptr),
+                     static_cast<const float*>(nullptr));
+  kb::launch_softmax(nullptr, 0, 5, static_cast<float*>(nullptr),
+                     static_cast<const float*>(nullptr));
+  KB_LAUNCHED();
+}
 
 struct SquaredError {
   __device__ float operator()(float p, float t) const { return (p - t) * (p - t); }

@@ -46,6 +46,36 @@ void inclusive() {
 
 KB_FEATURE(scan_sums) { KB_FOR_EACH_TYPE(inclusive); }
 
+// Rows that fill no block, and more than one.
+template <class T>
+void rows_of_scans() {
+  for (const int64_t rows : {1, 8, 19}) {
+    for (const int64_t n : {1, 31, 257}) {
+      const std::vector<T> x = signed_values<T>(rows * n);
+      Buffer<T> in(x);
+      Buffer<float> out(rows * n + 1, 77);
+      kb::launch_scan(nullptr, rows, n, kb::Sum{}, static_cast<float*>(out),
+                      static_cast<const T*>(in));
+      KB_LAUNCHED();
+      const std::vector<float> got = out.read();
+      double sum = 0;
+      for (int64_t i = 0; i < rows * n; ++i) {
+        sum = (i % n == 0 ? 0 : sum) + static_cast<float>(x[i]);
+        KB_EXPECT(near(got[i], sum, 1e-4));
+      }
+      KB_EXPECT(got[rows * n] == 77);
+    }
+  }
+}
+
+KB_FEATURE(scan_rows_of_any_type) { KB_FOR_EACH_TYPE(rows_of_scans); }
+
+KB_FEATURE(scan_no_rows) {
+  kb::launch_scan(nullptr, 0, 5, kb::Sum{}, static_cast<float*>(nullptr),
+                  static_cast<const float*>(nullptr));
+  KB_LAUNCHED();
+}
+
 KB_FEATURE(scan_products) {
   const std::vector<float> x = make<float>(3000, [](int i) { return i % 7 == 0 ? -1.f : 1.f; });
   for (const bool by_block : {false, true}) {

@@ -9,6 +9,12 @@
 
 namespace kb {
 
+/// What makes a mean of a sum: a `finish` of launch_reduce_axis().
+struct DivideBy {
+  float divisor;
+  __device__ float operator()(float sum) const { return sum / divisor; }
+};
+
 /// One block per row of n neighbouring elements.
 template <class Op, class Finish, class Y, class X>
 __global__ void reduce_rows(int64_t n, Op op, Finish finish, Y* y, const X* x) {

@@ -85,6 +85,19 @@ struct AddBias {
 template <class T>
 AddBias(const T*) -> AddBias<T>;
 
+/// The epilogue that adds a bias to each channel and multiplies all sums by one factor.
+template <class T>
+struct AddBiasAndScale {
+  const T* bias;
+  float factor;
+  __device__ float operator()(float value, int64_t, int64_t channel, int64_t) const {
+    return (value + static_cast<float>(bias[channel])) * factor;
+  }
+};
+
+template <class T>
+AddBiasAndScale(const T*, float) -> AddBiasAndScale<T>;
+
 /// Where results go: into y, [batch, channels, area], as f makes them.
 template <class T, class F>
 struct StorePixels {

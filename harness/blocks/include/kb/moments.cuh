@@ -34,4 +34,20 @@ struct OnlineMoments {
   }
 };
 
+/// One block per row of n elements.
+template <class X>
+__global__ void __launch_bounds__(1024, 2)
+    moments_of_rows(int64_t n, Moments* moments, const X* x) {
+  const Moments m = reduce(Block{}, n, OnlineMoments{}, Same{}, x + blockIdx.x * n);
+  if (threadIdx.x == 0) moments[blockIdx.x] = m;
+}
+
+/// Launches moments[i] = those of row i of x: few rows of thousands of elements or more.
+/// @param x  [rows, n]
+template <class X>
+void launch_moments(cudaStream_t stream, int64_t rows, int64_t n, Moments* moments, const X* x) {
+  if (rows == 0) return;
+  moments_of_rows<<<static_cast<unsigned>(rows), 1024, 0, stream>>>(n, moments, x);
+}
+
 }  // namespace kb

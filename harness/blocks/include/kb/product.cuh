@@ -110,6 +110,30 @@ struct AsIs {
   __device__ float operator()(float value, int64_t, int64_t, int64_t) const { return value; }
 };
 
+/// The functor that adds the bias of its column to a result: a linear layer's.
+template <class T>
+struct AddColumnBias {
+  const T* bias;  // [columns]
+  __device__ float operator()(float value, int64_t, int64_t, int64_t column) const {
+    return value + static_cast<float>(bias[column]);
+  }
+};
+
+template <class T>
+AddColumnBias(const T*) -> AddColumnBias<T>;
+
+/// The functor of (result + bias) * scale, with the bias and the scale of its column.
+template <class T>
+struct AddColumnBiasAndScale {
+  const T *bias, *scale;  // [columns] each
+  __device__ float operator()(float value, int64_t, int64_t, int64_t column) const {
+    return (value + static_cast<float>(bias[column])) * static_cast<float>(scale[column]);
+  }
+};
+
+template <class T>
+AddColumnBiasAndScale(const T*, const T*) -> AddColumnBiasAndScale<T>;
+
 /// The result in memory: c[row, column] = f(value, batch, row, column).
 template <class T, class F = AsIs>
 struct Store {

@@ -86,4 +86,26 @@ __device__ void scan(Block, int64_t n, Op op, Load load, Store store) {
   }
 }
 
+/// One warp per row, blockDim.y rows per block.
+template <class Op, class Y, class X>
+__global__ void scan_rows(int64_t rows, int64_t n, Op op, Y* y, const X* x) {
+  const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (row >= rows) return;
+  x += row * n;
+  y += row * n;
+  const auto load = [=](int64_t i) { return element(x, i); };
+  const auto store = [=](int64_t i, float v) { y[i] = static_cast<Y>(v); };
+  scan(Warp{}, n, op, load, store);
+}
+
+/// Launches y[i, j] = the elements x[i, 0] to x[i, j], combined.
+/// @param x, y  [rows, n]
+template <class Op, class Y, class X>
+void launch_scan(cudaStream_t stream, int64_t rows, int64_t n, Op op, Y* y, const X* x) {
+  if (rows == 0) return;
+  constexpr int rows_of_block = 8;
+  const auto blocks = static_cast<unsigned>((rows + rows_of_block - 1) / rows_of_block);
+  scan_rows<<<blocks, dim3(32, rows_of_block), 0, stream>>>(rows, n, op, y, x);
+}
+
 }  // namespace kb

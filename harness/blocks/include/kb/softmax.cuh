@@ -5,6 +5,7 @@
 #include <cfloat>
 #include <cstdint>
 
+#include "map.cuh"
 #include "reduce.cuh"
 
 namespace kb {
@@ -34,5 +35,24 @@ struct OnlineSoftmax {
     return e;
   }
 };
+
+/// One block per row of n elements reads x twice: for maximum and sum together, then for the
+/// quotients.
+template <class Y, class X>
+__global__ void softmax_rows(int64_t n, Y* y, const X* x) {
+  x += blockIdx.x * n;
+  y += blockIdx.x * n;
+  const ExpSum e = reduce(Block{}, n, OnlineSoftmax{}, Same{}, x);
+  map(
+      Block{}, n, [=](float v) { return expf(v - e.max) / e.sum; }, y, x);
+}
+
+/// Launches y = softmax of each row of x.
+/// @param x, y  [rows, n]; y may be x
+template <class Y, class X>
+void launch_softmax(cudaStream_t stream, int64_t rows, int64_t n, Y* y, const X* x) {
+  if (rows == 0) return;
+  softmax_rows<<<static_cast<unsigned>(rows), 1024, 0, stream>>>(n, y, x);
+}
 
 }  // namespace kb

@@ -63,6 +63,18 @@ __device__ inline float clamp(float v, float low, float high) {
   return v < low ? low : v > high ? high : v;
 }
 
+/// v * tanh(log(1 + exp(v))), PyTorch's mish.
+__device__ inline float mish(float v) {
+  // The factor is (e^2 + 2 e) / (e^2 + 2 e + 2). Beyond 20 it is 1, and e^2 may overflow.
+  const float e = expf(v), n = e * (e + 2);
+  return v > 20 ? v : v * (n / (n + 2));
+}
+
+/// The extents of a volume, or the sides of a window of one, in elements.
+struct Box {
+  int64_t depth, height, width;
+};
+
 /// The functor that changes nothing.
 struct Same {
   template <class T>

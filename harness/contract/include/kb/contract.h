@@ -1,5 +1,30 @@
 // All that a task and its candidate share: fixed-width integers, the element type, the stream,
 // named weights. Plain C++17.
+//
+// Rules for a kernel:
+// 1. Sizes are run-time values. A field of `Sizes` may look like a constant (`batch_size = 4096`),
+//    but that is only its default. The same code must be right for every value that the task
+//    accepts, also for sizes that are no multiple of anything.
+// 2. Pointers point to contiguous row-major tensors in device memory, of the shapes that `task.h`
+//    says.
+// 3. A call writes every element of every output. Outputs hold garbage before it.
+// 4. A call changes nothing else: inputs, weights and the memory next to the tensors stay as they
+//    are.
+// 5. A call computes its outputs from the inputs of this call. It does not use results of an
+//    earlier call, not even for inputs that look the same.
+// 6. All work goes to the stream that `launch` gets, or to streams that fork from it and join it
+//    again. No work of a call goes on after the work on that stream.
+// 7. `launch` does not synchronise with the device. Temporary memory comes from `cudaMallocAsync`
+//    on that stream.
+// 8. Where `task.h` declares `prepare`, the file may define it. It may make anything that depends
+//    on weights alone, such as other layouts, other types or products of weights, and keep that for
+//    `launch`. It is not timed, and runs again whenever weights change.
+// 9. A kernel is one file in plain CUDA C++17. It includes `task.h` and defines `task::launch` as
+//    declared there. It may include headers of the CUDA toolkit and of the C++ standard library.
+//    Further headers, and libraries of kernels such as cuBLAS and cuDNN, are only for runs that
+//    declare them. PyTorch is for none.
+// 10. The file starts no processes, no timers and, on a GPU, no host threads. It opens no files and
+//     no network.
 #pragma once
 
 #include <array>
