@@ -13,8 +13,8 @@
 //
 // Weights, for each layer l: "lstm.weight_ih_l<l>" [4 * hidden_size, input_size for layer 0, else
 // hidden_size], "lstm.weight_hh_l<l>" [4 * hidden_size, hidden_size], "lstm.bias_ih_l<l>" and
-// "lstm.bias_hh_l<l>" [4 * hidden_size]. Upstream also computes a layer fc, which no output shows; a
-// kernel need not.
+// "lstm.bias_hh_l<l>" [4 * hidden_size]. Upstream also computes a layer fc, which no output shows;
+// a kernel need not.
 #pragma once
 #include <kb/contract.h>
 

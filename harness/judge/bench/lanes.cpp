@@ -277,7 +277,7 @@ void Lanes::measure() {
 // fresh pairs, which replace the first.
 void Lanes::decide_undecided() {
   std::vector<std::string> undecided;
-  for (const auto& [lane, report] : report().items()) {
+  for (const auto& [lane, report] : reports_.lanes.items()) {
     if (report["pairs"] > 1 && report["verdict"]["1"] == "UNDECIDED") undecided.push_back(lane);
   }
   if (undecided.empty()) return;
@@ -295,7 +295,7 @@ void Lanes::decide_undecided() {
 Json Lanes::speed_of_light() const {
   if (!device_.peaks || report().empty()) return nullptr;
   double best_ms = std::numeric_limits<double>::infinity();
-  for (const auto& [lane, report] : report().items()) {
+  for (const auto& [lane, report] : reports_.lanes.items()) {
     best_ms = std::min(best_ms, report["candidate_ms"].get<double>());
   }
   const Floor floor = floor_of(prepared_->work, *device_.peaks);

@@ -103,8 +103,8 @@ __device__ void copy_rows(float* to, const T* x, int64_t stride, int64_t count, 
   const int exist = up_to(size - column, 4), rows = exist > 0 ? up_to(count, Tile::keys) : 0;
   const bool in_groups = reinterpret_cast<uintptr_t>(x) % (4 * sizeof(T)) == 0 && stride % 4 == 0;
   const T* const from = exist > 0 ? x + column : x;
+  // Asynchronous copies do not wait for one another; loads of halves would, so those are unrolled.
   const auto for_each_row = [&](auto copy) {
-    // Asynchronous copies do not wait for one another; loads of halves would.
 #pragma unroll(sizeof(T) == sizeof(float) ? 1 : 4)
     for (int row = first; row < Tile::keys; row += abreast) {
       const T* const source = row < rows ? from + row_of(row) * stride : from;
