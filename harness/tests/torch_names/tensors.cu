@@ -68,6 +68,34 @@ KB_FEATURE(new_tensors) {
   const auto like = torch::empty_like(torch::ones({7}), torch::TensorOptions().dtype(torch::kLong));
   KB_EXPECT(like.scalar_type() == torch::kLong && like.nbytes() == 56);
   KB_EXPECT(torch::empty({0}).numel() == 0 && torch::empty({}).numel() == 1);
+  KB_EXPECT(values(torch::zeros({2}, torch::kCUDA)) == std::vector<float>(2, 0.f));
+  const at::Tensor number = torch::tensor(1.5, like.options().dtype(torch::kFloat));
+  KB_EXPECT(number.dim() == 0 && values(number) == std::vector<float>{1.5f});
+}
+
+KB_FEATURE(last_steps) {
+  const Scope scope(nullptr);
+  Buffer<float> data(counted(10001));
+  const at::Tensor x = kb::torch_names::tensor(static_cast<const float*>(data), {73, 137});
+  KB_EXPECT(values(x.sum()) == std::vector<float>{50005000.f} && x.sum().dim() == 0);
+  KB_EXPECT(values(x.mean()) == std::vector<float>{5000.f});
+  KB_EXPECT(values(torch::sum(x)) == values(x.sum()) && values(torch::mean(x)) == values(x.mean()));
+  KB_EXPECT(values(x.transpose(0, 1).slice(0, 0, 2).mean()) == std::vector<float>{4932.5f});
+  KB_EXPECT(values(torch::zeros({0}).sum()) == std::vector<float>{0.f});
+  KB_EXPECT(values(x[1]) == values(x.select(0, 1)) && x[-1].dim() == 1);
+  const at::Tensor y = torch::full({3}, 6);
+  KB_EXPECT(values(2 * (y - 1) + 4) == std::vector<float>(3, 14.f));
+  KB_EXPECT(values(1 - y / 4) == std::vector<float>(3, -0.5f));
+  y /= 2;
+  y += 1.5;
+  y *= 2;
+  y -= 1;
+  KB_EXPECT(values(y) == std::vector<float>(3, 8.f));
+  const at::Tensor rows = torch::zeros({3, 2});
+  rows[0] = 7;
+  rows[2] = x[0].slice(0, 4, 6);
+  KB_EXPECT(values(rows) == std::vector<float>({7, 7, 0, 0, 4, 5}));
+  KB_EXPECT(at::maybe_wrap_dim(-1, 3) == 2 && at::maybe_wrap_dim(1, 3) == 1);
 }
 
 KB_FEATURE(the_output_is_lent) {

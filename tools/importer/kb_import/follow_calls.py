@@ -266,7 +266,7 @@ class Calls(State):
         if path == "torch.cuda.synchronize" or path.startswith("torch.cuda.nvtx"):
             return None
         if last in ("transpose", "permute", "reshape", "flatten", "squeeze", "unsqueeze", "clone",
-                    "numel", "t") and path == f"torch.{last}" and arguments:  # fmt: skip
+                    "numel", "t", "sum", "mean") and path == f"torch.{last}" and arguments:  # fmt: skip
             return self.call(self.attribute(arguments[0], last), arguments[1:], keywords)
         if path.startswith(("torch.cuda.Stream", "torch.cuda.CUDAGraph", "torch.cuda.Event")):
             return Opaque(path)

@@ -452,6 +452,8 @@ class Tensors(State):
                 made = self.view(x, name, arguments)
                 made.rank = None if x.rank is None or name == "squeeze" else x.rank + 1
                 return made
+            case "sum" | "mean" if not arguments and not keywords:
+                return self.keep(f"{x.text}.{name}()", 0, (), x.dtype)
             case "zero_" | "fill_" if x.text.startswith("kb_t"):
                 values = ", ".join(map(self.number, arguments))
                 self.statements.append(f"{x.text}.{name}({values});")

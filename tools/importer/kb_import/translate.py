@@ -47,7 +47,7 @@ _OPERATOR = re.compile(
     r"\b(?:torch|at)::(?!"
     r"Tensor|TensorOptions|empty\b|zeros\b|ones\b|full\b|empty_like\b|zeros_like\b|ones_like\b"
     r"|full_like\b|k[A-Z]\w*|cuda\b|ScalarType|Device\b|DeviceType|IntArrayRef|MemoryFormat|Half\b"
-    r"|dtype\b|device\b|TensorList|optional\b|nullopt|Dtype|device_of|BFloat16|Layout|elementSize"
+    r"|tensor\b|maybe_wrap_dim\b|dtype\b|device\b|TensorList|optional\b|nullopt|Dtype|device_of|BFloat16|Layout|elementSize"
     r"|toString)(\w+)(?:::\w+)*|\.(matmul|mm|bmm|sum|mean|softmax|exp|log|sqrt|relu|mul|add|sub|div"
     r"|mul_|add_|sub_|div_|clamp|clamp_|max|min|argmax|index_select|expand"
     r"|item|cpu|packed_accessor\w*|accessor|pow|norm|repeat|masked_fill_?|triu|tril|cumsum|flip"
@@ -60,7 +60,10 @@ _MADE = re.compile(r"\bauto\s+(\w+)\s*=\s*(?:torch|at)::(?:empty|zeros|full|ones
 _SIGN = re.compile(
     r"(?:\b(?P<left>\w++)|\))\s*+(?P<sign>[*/+-])(?=(?P<more>[=*/+>-])?\s*(?P<right>\w*)(?P<call>\s*[.(])?)"
 )
-_ELEMENT = re.compile(r"(?<![.>\w])(\w++)\s*+\[")
+_NUMBER = re.compile(r"\b(?:float|double|bool|int|long|unsigned|size_t|u?int\d+_t)\s++(\w++)")
+_ALL_ELEMENTS = re.compile(
+    r"\.(?:sum|mean)\s*+\(\s*+\)|(?:torch|at)::(?:sum|mean)\s*+\(\s*+\w++\s*+\)"
+)
 _CONDITION = re.compile(r"\s*(?:if|else)(?!\S)")
 _DEFINED = re.compile(
     r"\b(\w++)\s*+\([^(){};]*\)\s*+\{|^[ \t]*#[ \t]*define[ \t]++(\w+)", re.MULTILINE
@@ -74,7 +77,7 @@ _RETURNS = re.compile(
 
 # Those of them that kb/torch.h has as names, so that a fallback compiles; to call one is an error.
 _FUNCTIONS = {"max_pool2d", "argmax", "argmin", "cumsum", "cumprod", "conv2d", "log", "exp", "tanh",
-              "clamp", "matmul", "relu", "softmax"}  # fmt: skip
+              "clamp", "matmul", "relu", "softmax", "mean", "sum"}  # fmt: skip
 _METHODS = {"flip", "sum", "mean", "max", "min"}
 _SIGNS = {"*", "/", "+", "-"}
 
@@ -309,16 +312,20 @@ def host_operators(text: str) -> list[tuple[str, bool]]:
             raise Untranslatable(LARGE, "with the functions that stand in functions of its C++")
         names = {*_TENSOR.findall(declared), *_TENSOR.findall(body), *_MADE.findall(body)}
         matches = [(m.start(), m[1] in _FUNCTIONS or m[2] in _METHODS, _called(m[0]))
-                   for m in _OPERATOR.finditer(body)]  # fmt: skip
+                   for m in _OPERATOR.finditer(body)
+                   if not _ALL_ELEMENTS.match(body, m.start())]  # fmt: skip
+        numbers = {"static_cast", *_NUMBER.findall(declared), *_NUMBER.findall(body)} - names
         for m in _SIGN.finditer(body) if names else ():
             is_member = body[max(0, m.start() - 1) : m.start()] in (".", ">")
             of_left = m["left"] in names and not is_member and m["more"] in (None, "=")
-            if of_left or (m["right"] in names and not m["more"] and not m["call"]):
+            of_right = m["right"] in names and not m["more"] and not m["call"]
+            other = m["right"] if of_left else m["left"] or ""
+            is_number = other in numbers or other[:1].isdigit()
+            if is_number and (of_left or m["sign"] != "/"):
+                continue  # which kb/torch.h has
+            if of_left or of_right:
                 sign = m["sign"] + (m["more"] or "")
                 matches.append((m.start("sign"), sign in _SIGNS, f"{sign} of tensors"))
-        for m in _ELEMENT.finditer(body) if names else ():
-            if m[1] in names:
-                matches.append((m.start(), False, "a part of a tensor"))
         matches.sort()
         branches = _in_branches(body, [place for place, _, _ in matches])
         for (_, is_known, what), branch in zip(matches, branches, strict=True):

@@ -384,17 +384,25 @@ def test_strides_one_by_one_and_all_of_them():
 def test_operators_in_the_extension():
     member = "dim3 b; int n = (x.numel() + b.x - 1) / b.x; return y;"
     assert translated(module(RELU, cuda=CUDA.replace("return y;", member))).notes == []
-    source = module(RELU, cuda=CUDA.replace("return y;", "return y / 2;"))
+    source = module(RELU, cuda=CUDA.replace("return y;", "return y / x;"))
     assert reason(source) == "uses torch operators: / of tensors in its C++"
+    offered = ("return y / 2;", "return 2 * y;", "y /= static_cast<float>(x.numel()); return y;",
+               "int n = 2; return y - n;", "return y.mean();", "return x.sum( );", "return torch::mean(y);", "return y[0];",
+               "if (y.numel() == 0) return torch::tensor(0.0, y.options()); return y;")  # fmt: skip
+    for statement in offered:
+        made = translated(module(RELU, cuda=CUDA.replace("return y;", statement)))
+        assert made.notes == [], statement
     fallback = "if (x.numel() > 9) { return torch::relu(x); }\n  return y;"
     made = translated(module(RELU, cuda=CUDA.replace("return y;", fallback)))
     assert made.notes == ["only for some sizes: else its C++ calls torch::relu"]
     # What kb/torch.h has no name for would not compile, in a branch or not.
     for statement, what in (
-        ("if (n > 9) { return torch::mean(x, 1); }", "torch::mean"),
+        ("if (n > 9) { return torch::var(x, 1); }", "torch::var"),
+        ("y = torch::mean(x, 1);", "torch::mean"),
         ("if (n > 9) { y = x.exp(); }", ".exp"),
-        ("y /= 2;", "/= of tensors"),
-        ("y = x[0];", "a part of a tensor"),
+        ("y /= x;", "/= of tensors"),
+        ("y = 2 / x;", "/ of tensors"),
+        ("y = x.sum(1);", ".sum"),
     ):
         source = module(RELU, cuda=CUDA.replace("return y;", f"int n = 9; {statement} return y;"))
         assert reason(source) == f"uses torch operators: {what} in its C++"

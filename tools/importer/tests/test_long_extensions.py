@@ -45,8 +45,8 @@ def test_functions_in_functions_without_end():
 
 def test_operators_in_branches():
     text = HEAD + (
-        "auto b = at::empty(1); auto l = [&](int i) { return a.sum(); }; if (x) { b.max(); }"
-        "if (y) return a * 2; else return 2 + b; c = 3 * a.size(0); p += a->b; return torch::mm(a); }"
+        "auto b = at::empty(1); auto l = [&](int i) { return a.sum(0); }; if (x) { b.max(); }"
+        "if (y) return a * b; else return a + b; c = 3 * a.size(0); p += a->b; return torch::mm(a); }"
     )
     assert translate.host_operators(text) == [
         (".sum", False), (".max", True), ("* of tensors", True), ("+ of tensors", True),

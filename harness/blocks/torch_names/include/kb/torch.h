@@ -1,6 +1,7 @@
 // Names of PyTorch's C++ interface for kernels that were written as its extensions: tensors that
-// know their sizes and strides, memory for them, checks, the current stream. It holds no operator
-// of PyTorch: some have their names here, since extensions fall back to them, and end the program.
+// know their sizes and strides, memory for them, checks, the current stream. Of PyTorch's operators
+// it holds what a kernel's last step needs: arithmetic with a number, sum and mean of all elements.
+// Some others have their names here, since extensions fall back to them, and end the program.
 //
 // A tensor's memory comes from the stream's own pool and goes back with its last handle, in the
 // order of the stream. What fails ends the program with a message.
@@ -20,6 +21,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -254,6 +256,7 @@ class TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType type) : type_(type) {}
   TensorOptions(Device) {}
+  TensorOptions(DeviceType type) { *this = device(Device(type)); }
   TensorOptions dtype(ScalarType type) const {
     TensorOptions o = *this;
     o.type_ = type;
@@ -334,6 +337,21 @@ __global__ void copy_elements(T* y, const T* x, int64_t n, Layout to, Layout fro
   }
 }
 
+/// Each block of 256 threads gives its part of the sum, divided by a number.
+template <class T, class Sum>
+__global__ void add_up(const T* x, int64_t n, Sum* parts, double divisor) {
+  __shared__ double sums[256];
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  double sum = 0;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) sum += x[i];
+  sums[threadIdx.x] = sum;
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) parts[blockIdx.x] = static_cast<Sum>(sums[0] / divisor);
+}
+
 inline unsigned blocks_for(int64_t n) {
   return static_cast<unsigned>(std::min<int64_t>((n + 255) / 256, 65535));
 }
@@ -361,6 +379,15 @@ class Tensor {
     }
     data_ = storage_.data();
   }
+
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  // As in PyTorch, `x[0] = y` writes elements, while `x = y` makes x another tensor.
+  void operator=(const Tensor& x) && { copy_(x); }
+  void operator=(double value) && { fill_(value); }
 
   bool defined() const { return defined_; }
   int64_t dim() const { return static_cast<int64_t>(sizes_.size()); }
@@ -519,6 +546,8 @@ class Tensor {
     return slice(d, index, index + 1 == 0 ? size(d) : index + 1).squeeze(d);
   }
 
+  Tensor operator[](int64_t index) const { return select(0, index); }
+
   Tensor contiguous(MemoryFormat = MemoryFormat::Contiguous) const {
     return is_contiguous() ? *this : clone();
   }
@@ -599,6 +628,8 @@ class Tensor {
   Tensor flip(const Arguments&...) const {
     kb::torch_names::fail_operator("flip");
   }
+  Tensor sum() const { return added_up(1); }
+  Tensor mean() const { return added_up(static_cast<double>(numel())); }
   template <class... Arguments>
   Tensor sum(const Arguments&...) const {
     kb::torch_names::fail_operator("sum");
@@ -611,6 +642,8 @@ class Tensor {
   std::tuple<Tensor, Tensor> min(int64_t, bool = false) const;
 
  private:
+  /// The sum of all elements divided by a number, added up in double.
+  Tensor added_up(double divisor) const;
   template <class T>
   const Tensor& copy_as(const Tensor& x, int64_t n, cudaStream_t stream) const {
     copy_elements<T><<<blocks_for(n), 256, 0, stream>>>(
@@ -649,6 +682,16 @@ class Tensor {
 };
 using TensorList = const std::vector<Tensor>&;
 
+inline Tensor Tensor::added_up(double divisor) const {
+  if (type_ != kFloat) kb::torch_names::fail("sum() of this element type is not supported");
+  const Tensor x = contiguous(), y(IntArrayRef(), kFloat);
+  const auto blocks = static_cast<int>(std::clamp<int64_t>(numel() / 4096, 1, 512));
+  const Tensor parts({int64_t(blocks)}, kDouble);
+  const cudaStream_t stream = kb::torch_names::stream();
+  add_up<<<blocks, 256, 0, stream>>>(x.data_ptr<float>(), numel(), parts.data_ptr<double>(), 1);
+  add_up<<<1, 256, 0, stream>>>(parts.data_ptr<double>(), blocks, y.data_ptr<float>(), divisor);
+  return y;
+}
 inline std::tuple<Tensor, Tensor> Tensor::max(int64_t, bool) const {
   kb::torch_names::fail_operator("max");
 }
@@ -662,6 +705,9 @@ inline Tensor zeros(IntArrayRef sizes, TensorOptions options = {}) {
 }
 inline Tensor full(IntArrayRef sizes, double value, TensorOptions options = {}) {
   return Tensor(sizes, options).fill_(value);
+}
+inline Tensor tensor(double value, TensorOptions options = {}) {
+  return full(IntArrayRef(), value, options);
 }
 inline Tensor ones(IntArrayRef sizes, TensorOptions options = {}) {
   return full(sizes, 1, options);
@@ -687,11 +733,21 @@ KB_TORCH_FALLBACK(cumsum)
 KB_TORCH_FALLBACK(exp)
 KB_TORCH_FALLBACK(log)
 KB_TORCH_FALLBACK(matmul)
+KB_TORCH_FALLBACK(mean)
 KB_TORCH_FALLBACK(relu)
 KB_TORCH_FALLBACK(softmax)
+KB_TORCH_FALLBACK(sum)
 KB_TORCH_FALLBACK(tanh)
 #undef KB_TORCH_FALLBACK
+inline Tensor mean(const Tensor& x) { return x.mean(); }
+inline Tensor sum(const Tensor& x) { return x.sum(); }
 // With lists in braces, which templates do not take.
+inline Tensor mean(const Tensor&, IntArrayRef, bool = false) {
+  kb::torch_names::fail_operator("mean");
+}
+inline Tensor sum(const Tensor&, IntArrayRef, bool = false) {
+  kb::torch_names::fail_operator("sum");
+}
 inline Tensor max_pool2d(const Tensor&, IntArrayRef, IntArrayRef = {}, IntArrayRef = {},
                          IntArrayRef = {}, bool = false) {
   kb::torch_names::fail_operator("max_pool2d");
@@ -747,6 +803,7 @@ inline cudaDeviceProp* getCurrentDeviceProperties() {
 namespace kb::torch_names::names {
 using Dtype = ScalarType;
 inline Device device_of(const Tensor& x) { return x.device(); }
+inline int64_t maybe_wrap_dim(int64_t d, int64_t dim) { return d < 0 ? d + dim : d; }
 }  // namespace kb::torch_names::names
 
 // Bindings are never made: launch() calls the functions themselves. The body must compile.
@@ -864,15 +921,24 @@ __global__ void compute_elements(const T* x, T* y, int64_t n, char sign, T value
   }
 }
 
+/// y gets the elements of x after arithmetic with a number; both have the same size and no gaps.
+inline void compute(const at::Tensor& x, const at::Tensor& y, char sign, double value) {
+  const int64_t n = x.numel();
+  if (n == 0) return;
+  compute_elements<float><<<at::blocks_for(n), 256, 0, stream()>>>(
+      x.data_ptr<float>(), y.data_ptr<float>(), n, sign, static_cast<float>(value));
+}
 /// A weight after arithmetic with a number that the source does once, before it is used.
 inline at::Tensor compute(const at::Tensor& x, char sign, double value) {
   const at::Tensor dense = x.contiguous(), y = at::empty_like(dense);
-  const int64_t n = x.numel();
-  if (n == 0) return y;
-  const unsigned blocks = at::blocks_for(n);
-  compute_elements<float><<<blocks, 256, 0, stream()>>>(
-      dense.data_ptr<float>(), y.data_ptr<float>(), n, sign, static_cast<float>(value));
+  compute(dense, y, sign, value);
   return y;
+}
+/// The same in place, as `x /= 2`.
+inline const at::Tensor& compute_here(const at::Tensor& x, char sign, double value) {
+  if (!x.is_contiguous()) fail("arithmetic in place of a tensor with gaps is not supported");
+  compute(x, x, sign, value);
+  return x;
 }
 
 /// The number of elements of a shape.
@@ -892,3 +958,24 @@ inline int64_t multiprocessors() {
 }
 
 }  // namespace kb::torch_names
+
+namespace kb::torch_names::names {
+
+// Arithmetic of a tensor of floats with a number.
+#define KB_TORCH_ARITHMETIC(sign, character)                             \
+  inline Tensor operator sign(const Tensor& x, double value) {           \
+    return kb::torch_names::compute(x, character, value);                \
+  }                                                                      \
+  inline const Tensor& operator sign##=(const Tensor& x, double value) { \
+    return kb::torch_names::compute_here(x, character, value);           \
+  }
+KB_TORCH_ARITHMETIC(+, '+')
+KB_TORCH_ARITHMETIC(-, '-')
+KB_TORCH_ARITHMETIC(*, '*')
+KB_TORCH_ARITHMETIC(/, '/')
+#undef KB_TORCH_ARITHMETIC
+inline Tensor operator+(double value, const Tensor& x) { return x + value; }
+inline Tensor operator*(double value, const Tensor& x) { return x * value; }
+inline Tensor operator-(double value, const Tensor& x) { return x * -1 + value; }
+
+}  // namespace kb::torch_names::names
