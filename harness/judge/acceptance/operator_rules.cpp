@@ -89,7 +89,8 @@ double in_filter(Arguments a) {
 }
 
 // A running product says nothing from where a product of some factors in a row leaves the range of
-// floats: a kernel that multiplies these first has infinity or zero there.
+// floats: a kernel that multiplies these first has infinity or zero there. Such an element is
+// another than the one without noise: NaN, or 0 if that is NaN.
 Tensor within_floats(Arguments a, const Tensor& products) {
   const Tensor& factors = a[0].toTensor();
   const int64_t dim = a[1].toInt();
@@ -97,7 +98,8 @@ Tensor within_floats(Arguments a, const Tensor& products) {
   const Tensor least = std::get<0>(logs.cummin(dim)).clamp_max_(0);
   const Tensor most = std::get<0>(logs.cummax(dim)).clamp_min_(0);
   const Tensor left = (logs - least).gt(127).logical_or_((most - logs).gt(125));
-  return products.masked_fill(left.cumsum(dim).gt(0), NAN);
+  const Tensor another = at::where(products.isnan(), 0.0, at::full_like(products, NAN));
+  return at::where(left.cumsum(dim).gt(0), another, products);
 }
 
 // --- what operators are made of

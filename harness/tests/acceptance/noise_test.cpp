@@ -146,6 +146,10 @@ TEST_F(Noise, LosesRunningProductsOutsideOfTheRangeOfFloats) {
   EXPECT_TRUE(at::equal(large.isnan(), at::tensor({0, 0, 1, 1, 1}).to(at::kBool)));
   const Tensor small = noisy([&] { return at::cumprod(x.narrow(0, 4, 4), 0); });
   EXPECT_TRUE(at::equal(small.isnan(), at::tensor({0, 1, 1, 1}).to(at::kBool)));
+  // NaN in fp64, where floats have had 0 from the second factor on.
+  const Tensor nan = at::tensor({1e-200, 1e-100, 1e300, 1e300, 1e300, 0.0}, at::kDouble);
+  ASSERT_TRUE(at::cumprod(nan, 0)[5].isnan().item<bool>());
+  EXPECT_EQ(noisy([&] { return at::cumprod(nan, 0); })[5].item<double>(), 0);
 }
 
 TEST_F(Noise, TakesRecurrentLayersForConvolutions) {
