@@ -130,7 +130,7 @@ std::vector<std::string> Benchmarks::chosen(const std::vector<std::string>& lane
                            " leaves no lane; --benchmark_list_tests shows them");
 }
 
-void Benchmarks::run(Chain& chain, const std::function<Block()>& block) {
+void Benchmarks::run(Chain& chain, const std::function<Abba()>& block) {
   const auto complete = [&] {
     return std::cmp_greater_equal(chain.pairing.blocks().size(), chain.pairing.wanted());
   };
@@ -138,7 +138,7 @@ void Benchmarks::run(Chain& chain, const std::function<Block()>& block) {
   while (!complete());
 }
 
-void Benchmarks::repeat(Chain& chain, const std::function<Block()>& block) {
+void Benchmarks::repeat(Chain& chain, const std::function<Abba()>& block) {
   Pairing& pairing = chain.pairing;
   const int repetitions = pairing.wanted();
   size_t next = 0;
@@ -154,7 +154,7 @@ void Benchmarks::repeat(Chain& chain, const std::function<Block()>& block) {
                          failure = std::current_exception();
                          return state.SkipWithError("this block failed");
                        }
-                       const Block& timed = pairing.blocks()[next++];
+                       const Abba& timed = pairing.blocks()[next++];
                        state.SetIterationTime(chain.call(std::sqrt(timed.b1 * timed.b2)));
                        state.counters["reference_us"] =
                            1e6 * chain.call(std::sqrt(timed.a1 * timed.a2));

@@ -149,7 +149,7 @@ void Duel::record_elsewhere() {
   for (Arm* arm : {&reference_, &candidate_}) arm->record_again(recorded_);
 }
 
-Block Duel::block() {
+Abba Duel::block() {
   constexpr int blocks_of_a_recording = 4;
   require_time(phases_);
   audit();
@@ -158,7 +158,7 @@ Block Duel::block() {
   // A place in the block for late inputs, in each chain's first block and now and then later.
   std::uniform_int_distribution<int> place(0, std::exchange(surprised_, true) ? 23 : 2);
   const int late = place(choices_);
-  Block block{};
+  Abba block{};
   block.a1 = reference_unit(reference_.samples.ready);
   if (late == 0) late_inputs(next_range());
   block.b1 = candidate_unit();

@@ -32,7 +32,7 @@ class Duel {
   /// One ABBA block, with new inputs in each unit; the candidate's outputs are checked before the
   /// next one. Now and then units that are not timed come between: a few calls, to see that each
   /// does its own work and no other's, and inputs that change at the last moment. @throws Decided
-  Block block();
+  Abba block();
   /// Forgets what units have shown: from here on blocks may count.
   void restart_samples();
   /// Median seconds of a call that is alone in its unit. Calls that share their work behind the

@@ -101,7 +101,7 @@ Json describe(const Chain& chain) {
   const Pairing& pairing = chain.pairing;
   const Interval interval = pairing.interval();
   Json speedups = Json::array();
-  for (const Block& block : pairing.blocks()) speedups.push_back(std::exp(block.log_ratio()));
+  for (const Abba& block : pairing.blocks()) speedups.push_back(std::exp(block.log_ratio()));
   Json report = {{"reference_ms", 1e3 * chain.call(pairing.reference_seconds())},
                  {"candidate_ms", 1e3 * chain.call(pairing.candidate_seconds())},
                  {"speedup", pairing.speedup()},

@@ -27,7 +27,7 @@ struct UnitSize {
 };
 
 /// One ABBA block: seconds of each unit, A the reference, B the candidate.
-struct Block {
+struct Abba {
   double a1, b1, b2, a2;
 
   /// ln(A/B) of the block: linear drift cancels.
@@ -60,13 +60,13 @@ class Pairing {
  public:
   explicit Pairing(PairingPolicy policy) : policy_(policy), wanted_(policy.pilot_blocks) {}
 
-  void add(const Block& block);
+  void add(const Abba& block);
   /// By how many seconds one process took longer than the other to get ready for its units.
   void set_ready_difference(double seconds) { ready_difference_ = seconds; }
   /// How many blocks it takes, those that are there included: the pilot's until it is complete.
   int wanted() const { return wanted_; }
 
-  const std::vector<Block>& blocks() const { return blocks_; }
+  const std::vector<Abba>& blocks() const { return blocks_; }
   /// Seconds of a unit of each arm, estimated as the speed-up is.
   double reference_seconds() const;
   double candidate_seconds() const;
@@ -85,7 +85,7 @@ class Pairing {
   int enough() const;            ///< by the pilot's blocks
 
   PairingPolicy policy_;
-  std::vector<Block> blocks_;
+  std::vector<Abba> blocks_;
   double ready_difference_ = 0;
   int wanted_;
 };

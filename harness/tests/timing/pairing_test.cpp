@@ -37,9 +37,9 @@ TEST(UnitSize, HasTheCallsThatWereAskedFor) {
 }
 
 // A block of arms that take `a` and `b`, on a machine that slows down by `drift` with every unit.
-Block drifting(double a, double b, double drift, int& unit) {
+Abba drifting(double a, double b, double drift, int& unit) {
   const auto next = [&](double seconds) { return seconds * (1 + drift * unit++); };
-  Block block{};
+  Abba block{};
   block.a1 = next(a);
   block.b1 = next(b);
   block.b2 = next(b);
@@ -47,7 +47,7 @@ Block drifting(double a, double b, double drift, int& unit) {
   return block;
 }
 
-TEST(Block, CancelsLinearDrift) {
+TEST(Abba, CancelsLinearDrift) {
   int unit = 0;
   EXPECT_NEAR(std::exp(drifting(3e-3, 2e-3, 1e-3, unit).log_ratio()), 1.5, 1e-5);
 }
