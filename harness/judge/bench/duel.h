@@ -11,7 +11,7 @@
 #include "judge/bench/plan.h"
 #include "judge/bench/timed_calls.h"
 #include "judge/session/runner_session.h"
-#include "judge/timing/pairing.h"
+#include "judge/timing/speedup_estimate.h"
 #include "judge/timing/suspicions.h"
 
 namespace kb {

@@ -194,7 +194,7 @@ void Lanes::run_lanes(Chains chains) {
   if (!chain.baseline().special()) return run_pair(chains);
   const auto leave_out = [&](const std::string& why) {
     reports_.missing[chain.lane] = why;
-    chain.pairing = Pairing(pairing_policy(chain.pair));  // without blocks
+    chain.estimate = SpeedupEstimate(estimate_policy(chain.pair));  // without blocks
     duel_.reset();
   };
   try {
@@ -235,11 +235,11 @@ bool Lanes::run_chain(Chain& chain) {
 // The blocks know better than the trials what a call takes. Lanes that share a pair keep its calls.
 void Lanes::refit_calls(Chain& chain) {
   constexpr int64_t many = 3;
-  if (!duel_->fit_calls(unit_size(), chain.call(chain.pairing.reference_seconds()),
-                        chain.call(chain.pairing.candidate_seconds()), many)) {
+  if (!duel_->fit_calls(unit_size(), chain.call(chain.estimate.reference_seconds()),
+                        chain.call(chain.estimate.candidate_seconds()), many)) {
     return;
   }
-  chain.pairing = Pairing(pairing_policy(chain.pair));
+  chain.estimate = SpeedupEstimate(estimate_policy(chain.pair));
   const std::string why = duel_->select(chain.mode());
   if (!why.empty()) throw could_before(why);
   run_blocks(chain, *duel_, benchmarks_, reports_.last_anomalies[chain.lane]);

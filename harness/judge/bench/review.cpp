@@ -33,7 +33,7 @@ UnitTimes measure_control(const TimedPair& timed, const Chain& chain, RunnerSess
   const std::string why = timed.duel->select(chain.mode());
   if (!why.empty()) throw ReferenceFailed(why + ", although it could before");
   Chain measured{.lane = chain.lane, .pair = chain.pair};
-  for (int i = 0; i < blocks; ++i) measured.pairing.add(timed.duel->block());
+  for (int i = 0; i < blocks; ++i) measured.estimate.add(timed.duel->block());
   return unit_times(measured, *timed.duel, /*least=*/0);
 }
 

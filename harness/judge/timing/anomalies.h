@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/timing/pairing.h"
+#include "judge/timing/speedup_estimate.h"
 
 namespace kb {
 

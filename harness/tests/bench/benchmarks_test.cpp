@@ -19,9 +19,9 @@ class BenchmarksTest : public testing::Test {
     flags.insert(flags.begin(), "--benchmark_filter=.");  // flags outlive who set them
     return Benchmarks("seed.level1.019_relu", "level1.019_relu.bench", std::move(flags));
   }
-  static Chain chain(const std::string& lane, PairingPolicy policy) {
+  static Chain chain(const std::string& lane, EstimatePolicy policy) {
     Chain chain{.lane = lane};
-    chain.pairing = Pairing(policy);
+    chain.estimate = SpeedupEstimate(policy);
     chain.times.calls = 2;
     return chain;
   }

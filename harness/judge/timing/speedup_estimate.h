@@ -34,7 +34,7 @@ struct Abba {
   double log_ratio() const;
 };
 
-struct PairingPolicy {
+struct EstimatePolicy {
   int pilot_blocks = 8;  ///< with fewer no 99 % interval is finite
   int max_blocks = 60;
   double max_seconds = 2.0;   ///< of measured time
@@ -56,9 +56,9 @@ struct PairingPolicy {
 /// Statistics 16, 1945): how far the blocks of a pilot scatter decides how many are enough for the
 /// interval's width, once and for all. Looking again and again would stop where an interval is
 /// narrow by chance; stopping on the verdict would multiply false wins.
-class Pairing {
+class SpeedupEstimate {
  public:
-  explicit Pairing(PairingPolicy policy) : policy_(policy), wanted_(policy.pilot_blocks) {}
+  explicit SpeedupEstimate(EstimatePolicy policy) : policy_(policy), wanted_(policy.pilot_blocks) {}
 
   void add(const Abba& block);
   /// By how many seconds one process took longer than the other to get ready for its units.
@@ -84,7 +84,7 @@ class Pairing {
   double between_pairs() const;  ///< half-width of what they cannot tell
   int enough() const;            ///< by the pilot's blocks
 
-  PairingPolicy policy_;
+  EstimatePolicy policy_;
   std::vector<Abba> blocks_;
   double ready_difference_ = 0;
   int wanted_;
