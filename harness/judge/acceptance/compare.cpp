@@ -145,8 +145,8 @@ Tolerance wider(const Tolerance& a, const Tolerance& b) {
           .per_value = std::max(a.per_value, b.per_value)};
 }
 
-Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
-                          const Expected& oracle) {
+Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& library,
+                            const Expected& oracle) {
   const Norms norms = measure(library, oracle);
   const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));
   if (spec.dtype == at::kHalf || spec.dtype == at::kBFloat16) {

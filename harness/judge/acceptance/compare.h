@@ -71,8 +71,8 @@ class Expected {
 
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
 /// the library's worst error if that is more; for 16-bit types half a unit and two roundings.
-Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
-                          const Expected& oracle);
+Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& library,
+                            const Expected& oracle);
 
 /// What the elements of a slice should be, and how far they may be off.
 struct Allowance {

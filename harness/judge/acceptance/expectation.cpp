@@ -230,9 +230,10 @@ Tolerance Expectation::tolerance(size_t output) {
                of_pieces_[output]);
 }
 
-Comparison Expectation::compare_exact(size_t output, const at::Tensor& got) const {
-  return compare_output(outputs_.at(output), got, oracle_.at(output),
-                        exact_tolerance(outputs_.at(output), library(output), oracle_.at(output)));
+Comparison Expectation::compare_integers(size_t output, const at::Tensor& got) const {
+  return compare_output(
+      outputs_.at(output), got, oracle_.at(output),
+      integer_tolerance(outputs_.at(output), library(output), oracle_.at(output)));
 }
 
 }  // namespace kb

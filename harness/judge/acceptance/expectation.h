@@ -55,7 +55,7 @@ class Expectation {
   /// some of the slices that hold wrong elements.
   Comparison compare(size_t output, const at::Tensor& got);
   /// Compares an output whose exact values are integers.
-  Comparison compare_exact(size_t output, const at::Tensor& got) const;
+  Comparison compare_integers(size_t output, const at::Tensor& got) const;
 
   /// Whether any element of any output is judged, by what is known so far.
   bool says_something();

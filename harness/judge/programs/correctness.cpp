@@ -321,7 +321,7 @@ Json Correctness::check_canary(RunnerSession& runner, Workload& work, const std:
     const std::vector<at::Tensor> got = call(runner, work, set);
     const Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed());
     for (size_t j = 0; j < got.size(); ++j) {
-      const Comparison c = right.compare_exact(j, got[j]);
+      const Comparison c = right.compare_integers(j, got[j]);
       if (c.worst) {
         decide_incorrect(work.outputs()[j], c, set, "; " + canary->describe(i));
       }

@@ -220,9 +220,9 @@ class Assessor {
     const std::vector<Tensor> got = task_.reference(sizes_, in_fp64(given));
     for (size_t i = 0; i < got.size(); ++i) {
       const at::ScalarType dtype = right.outputs()[i].dtype;
-      TORCH_CHECK(!right.compare_exact(i, right.library(i)).worst, task_.name,
+      TORCH_CHECK(!right.compare_integers(i, right.library(i)).worst, task_.name,
                   ": the library fails the precision canary");
-      const Comparison c = right.compare_exact(i, got[i].to(dtype));
+      const Comparison c = right.compare_integers(i, got[i].to(dtype));
       record(label(name + canary_->operand(call), i), c.worst ? Fate::killed : Fate::survived, c);
     }
   }

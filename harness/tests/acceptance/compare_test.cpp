@@ -201,7 +201,7 @@ TEST(Compare, TakesNoByteButOneForTrue) {
 TEST(CompareExact, AllowsLessThanHalfAUnit) {
   const Tensor oracle = doubles({100000, 4097, 0, 12345});
   const TensorSpec spec = output_like(oracle);
-  const Tolerance tolerance = exact_tolerance(spec, oracle.to(at::kFloat), oracle);
+  const Tolerance tolerance = integer_tolerance(spec, oracle.to(at::kFloat), oracle);
   const auto off_by = [&](double e) {
     return compare_output(spec, (oracle + doubles({0, e, 0, 0})).to(at::kFloat), oracle, tolerance);
   };
@@ -215,7 +215,7 @@ TEST(CompareExact, AsksNoMoreThanTheLibraryGives) {
   const Tensor oracle = doubles({100000, 4097});
   const Tensor library = floats({100000.25, 4097});
   const TensorSpec spec = output_like(oracle);
-  const Tolerance tolerance = exact_tolerance(spec, library, oracle);
+  const Tolerance tolerance = integer_tolerance(spec, library, oracle);
   EXPECT_FALSE(compare_output(spec, floats({100001.5, 4097}), oracle, tolerance).worst);
   EXPECT_TRUE(compare_output(spec, floats({100003, 4097}), oracle, tolerance).worst);
 }
@@ -225,7 +225,7 @@ TEST(CompareExact, AllowsTwoRoundingsIn16Bits) {
   TensorSpec spec = output_like(oracle);
   spec.dtype = at::kBFloat16;
   const Tensor library = oracle.to(at::kBFloat16);
-  const Tolerance tolerance = exact_tolerance(spec, library, oracle);
+  const Tolerance tolerance = integer_tolerance(spec, library, oracle);
   EXPECT_FALSE(compare_output(spec, library, oracle, tolerance).worst);
   EXPECT_FALSE(compare_output(spec, library + 0.0, oracle, tolerance).worst);
   const Tensor far = doubles({30500, 257}).to(at::kBFloat16);
