@@ -70,8 +70,8 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
   if (plan.slicing) {
     oracle_ = plan.slicing->oracle(task_, sizes_, given_);
   } else {
-    const auto exact = task_.reference(sizes_, in_fp64(on_host(given_, plan.oracle_on_host)));
-    oracle_ = {exact.begin(), exact.end()};
+    const auto whole = task_.reference(sizes_, in_fp64(on_host(given_, plan.oracle_on_host)));
+    oracle_ = {whole.begin(), whole.end()};
   }
   for (const TensorSpec& spec : task_.tensors(sizes_)) {
     if (spec.role == Role::input) inputs_.push_back(spec);
@@ -91,8 +91,8 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
   }
 }
 
-at::Tensor Expectation::oracle(size_t output) const {
-  const Expected& oracle = oracle_.at(output);
+at::Tensor Expectation::whole_oracle(size_t output) const {
+  const Oracle& oracle = oracle_.at(output);
   return oracle.range(0, oracle.numel()).view(outputs_[output].shape);
 }
 
@@ -223,9 +223,9 @@ Tolerance Expectation::tolerance(size_t output) {
   if (some >= rows) return wider(spread->tolerance(), of_pieces_[output]);
   TensorSpec part = spec;
   part.shape[0] = some;
-  const Expected& whole = oracle_[output];
-  const Expected first(part.numel(),
-                       [&](int64_t at, int64_t count) { return whole.range(at, count); });
+  const Oracle& whole = oracle_[output];
+  const Oracle first(part.numel(),
+                     [&](int64_t at, int64_t count) { return whole.range(at, count); });
   return wider(Spread(part, library_[output].narrow(0, 0, some), first).tolerance(),
                of_pieces_[output]);
 }

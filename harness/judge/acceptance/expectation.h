@@ -44,9 +44,9 @@ class Expectation {
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
   const std::vector<at::Tensor>& given() const { return given_; }
   const at::Tensor& library(size_t output) const { return library_.at(output); }
-  const Expected& exact(size_t output) const { return oracle_.at(output); }
+  const Oracle& oracle(size_t output) const { return oracle_.at(output); }
   /// All of it, whether it fits or not.
-  at::Tensor oracle(size_t output) const;
+  at::Tensor whole_oracle(size_t output) const;
 
   /// Compares an output: by the value at its position where it names one, integers for equality,
   /// and others by their spread. What the library's error does not explain is compared again with
@@ -74,7 +74,7 @@ class Expectation {
   SizeBytes sizes_;
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<at::Tensor> given_, library_;
-  std::vector<Expected> oracle_;
+  std::vector<Oracle> oracle_;
   std::vector<std::optional<Spread>> spreads_;  ///< of outputs of real numbers
   std::vector<Tolerance> of_pieces_;            ///< that were compared by themselves
   uint64_t noise_seed_;

@@ -14,7 +14,7 @@ namespace kb {
 struct ComparedOutput {
   at::Tensor got;      ///< float or a 16-bit type
   at::Tensor library;  ///< of the same type
-  Expected exact;
+  Oracle oracle;
   int64_t columns;    ///< elements of a row
   at::Device device;  ///< of the expected values: passes run there, wherever the others lie
 };

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(threads)
     const int64_t end = min(min(from + chunk, (row + 1) * e.columns) - e.first, e.count);
     Sums sums{};
     for (int64_t i = begin + member; i < end; i += team) {
-      pass.add(sums, e.got[i], e.exact[i], e.library[i], row);
+      pass.add(sums, e.got[i], e.oracle[i], e.library[i], row);
     }
     sums = sum_of_warp(sums);
     if (member % warp == 0 && begin < end) add_to(rows[row], sums);

@@ -16,7 +16,7 @@ template <class T>
 struct Elements {
   const T* got;
   const T* library;
-  const double* exact;
+  const double* oracle;
   int64_t first;  ///< place in the output
   int64_t count;
   int64_t columns;  ///< elements of a row
@@ -45,8 +45,8 @@ struct Element {
   /// @param got, library  float or a 16-bit type
   /// @param beyond        from where on a value is infinite in the output's type
   template <class T>
-  KB_ON_BOTH Element(T got, double exact, T library, double beyond)
-      : value(fabs(exact) > beyond ? copysign(INFINITY, exact) : exact),
+  KB_ON_BOTH Element(T got, double oracle, T library, double beyond)
+      : value(fabs(oracle) > beyond ? copysign(INFINITY, oracle) : oracle),
         unwritten(is_unwritten(got) && !is_nan(value)) {
     compare(static_cast<float>(got), static_cast<float>(library));
     if (unwritten) off = INFINITY;
@@ -92,8 +92,8 @@ struct MeasureRows {
   double limit_of_value;  ///< the least limit, in units of the value
 
   template <class T>
-  KB_ON_BOTH void add(RowSums& sums, T got, double exact, T library, int64_t) const {
-    const Element e(got, exact, library, beyond);
+  KB_ON_BOTH void add(RowSums& sums, T got, double oracle, T library, int64_t) const {
+    const Element e(got, oracle, library, beyond);
     const double limit = e.known ? limit_of_value * fabs(e.value) : 0;
     if (e.off > limit) ++sums.off;
     if (!e.known) return;
@@ -138,8 +138,8 @@ struct JudgeRows {
   const RowLimit* rows;          ///< of all of the output
 
   template <class T>
-  KB_ON_BOTH void add(RowExcess& sums, T got, double exact, T library, int64_t row) const {
-    Element e(got, exact, library, beyond);
+  KB_ON_BOTH void add(RowExcess& sums, T got, double oracle, T library, int64_t row) const {
+    Element e(got, oracle, library, beyond);
     const RowLimit& of_row = rows[row];
     if (e.unwritten || (!e.known && e.off > 0)) {
       ++sums.wrong;

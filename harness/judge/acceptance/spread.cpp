@@ -62,8 +62,7 @@ struct Spread::Part {
   at::Tensor tied;                         // bool: moves by a choice, not in proportion to noise
 };
 
-Spread::Spread(TensorSpec spec, at::Tensor library, Expected oracle,
-               std::vector<int64_t> first_rows)
+Spread::Spread(TensorSpec spec, at::Tensor library, Oracle oracle, std::vector<int64_t> first_rows)
     : spec_(std::move(spec)), library_(std::move(library)), oracle_(std::move(oracle)) {
   if (spec_.numel() == 0) return;
   int64_t rows = spec_.shape.empty() ? 1 : spec_.shape[0];

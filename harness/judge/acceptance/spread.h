@@ -50,8 +50,7 @@ class Spread {
   /// @param first_rows  where samples begin that are pooled, along dimension 0; nothing: each row
   /// of
   ///                    an output of two dimensions or more is a sample, and others are one
-  Spread(TensorSpec spec, at::Tensor library, Expected oracle,
-         std::vector<int64_t> first_rows = {});
+  Spread(TensorSpec spec, at::Tensor library, Oracle oracle, std::vector<int64_t> first_rows = {});
 
   /// Makes room for what is kept of runs, 34 bytes per element, in the host's memory if wanted.
   /// Moves what is there. @throws c10::OutOfMemoryError
@@ -86,7 +85,7 @@ class Spread {
 
   TensorSpec spec_;
   at::Tensor library_;
-  Expected oracle_;
+  Oracle oracle_;
   int64_t row_elements_ = 1;
   std::vector<int64_t> samples_of_rows_;
   at::Tensor sample_of_row_;  // the same, on the oracle's device
