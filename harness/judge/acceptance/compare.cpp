@@ -22,19 +22,19 @@ double squared_norm(const Oracle& values) {
   return sum;
 }
 
-// What the oracle and the library say about an output as a whole.
+// What the oracle and LibTorch say about an output as a whole.
 struct Norms {
-  double oracle_squared = 0, library_squared = 0, library_max = 0;
+  double oracle_squared = 0, torch_squared = 0, torch_max = 0;
 };
 
-Norms measure(const at::Tensor& library, const Oracle& oracle) {
+Norms measure(const at::Tensor& torch, const Oracle& oracle) {
   Norms norms;
   for_slices(oracle.numel(), [&](int64_t first, int64_t count) {
     const at::Tensor values = oracle.range(first, count).to(at::kDouble);
     norms.oracle_squared += finite(values).square_().sum().item<double>();
-    const at::Tensor off = finite(flat_slice(library, first, count).to(values) - values);
-    norms.library_squared += off.square().sum().item<double>();
-    norms.library_max = std::max(norms.library_max, off.abs().max().item<double>());
+    const at::Tensor off = finite(flat_slice(torch, first, count).to(values) - values);
+    norms.torch_squared += off.square().sum().item<double>();
+    norms.torch_max = std::max(norms.torch_max, off.abs().max().item<double>());
   });
   return norms;
 }
@@ -144,15 +144,14 @@ Tolerance wider(const Tolerance& a, const Tolerance& b) {
           .per_value = std::max(a.per_value, b.per_value)};
 }
 
-Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& library,
-                            const Oracle& oracle) {
-  const Norms norms = measure(library, oracle);
+Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& torch, const Oracle& oracle) {
+  const Norms norms = measure(torch, oracle);
   const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));
   if (spec.dtype == at::kHalf || spec.dtype == at::kBFloat16) {
     const double roundings = 2 * unit_roundoff(spec.dtype);
     return {.relative = roundings + 0.5 / rms, .per_rms = 0.5 / rms, .per_value = roundings};
   }
-  const double per_rms = std::max(0.5, 8 * norms.library_max) / rms;
+  const double per_rms = std::max(0.5, 8 * norms.torch_max) / rms;
   return {.relative = per_rms, .per_rms = per_rms};
 }
 

@@ -25,8 +25,8 @@ struct Worst {
 struct Comparison {
   double error = 0;
   double bound = 0;
-  double library_error = 0;  ///< for the report
-  int noisy_runs = 0;        ///< of the reference, that the limits follow from
+  double torch_error = 0;  ///< for the report
+  int noisy_runs = 0;      ///< of the reference, that the limits follow from
   double max_abs_error = 0;
   int64_t elements = 0;
   std::optional<Worst> worst;  ///< set if the output is wrong
@@ -71,9 +71,8 @@ class Oracle {
 };
 
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
-/// the library's worst error if that is more; for 16-bit types half a unit and two roundings.
-Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& library,
-                            const Oracle& oracle);
+/// LibTorch's worst error if that is more; for 16-bit types half a unit and two roundings.
+Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& torch, const Oracle& oracle);
 
 /// What the elements of a slice should be, and how far they may be off.
 struct Allowance {

@@ -62,7 +62,7 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
     : task_(std::move(task)),
       sizes_(std::move(sizes)),
       given_(std::move(given)),
-      library_(on_host(task_.reference(sizes_, given_), plan.on_host)),
+      torch_(on_host(task_.reference(sizes_, given_), plan.on_host)),
       noise_seed_(noise_seed),
       piece_bytes_(plan.piece_bytes),
       slicing_(plan.slicing),
@@ -80,13 +80,13 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
   of_pieces_.resize(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const TensorSpec& spec = outputs_[i];
-    TORCH_CHECK(library_.at(i).sizes() == c10::IntArrayRef(spec.shape) &&
-                    oracle_.at(i).numel() == library_[i].numel(),
+    TORCH_CHECK(torch_.at(i).sizes() == c10::IntArrayRef(spec.shape) &&
+                    oracle_.at(i).numel() == torch_[i].numel(),
                 task_.name, ": output '", spec.name,
                 "' is declared with another shape than reference() returns");
     spreads_.emplace_back();
     if (!at::isFloatingType(spec.dtype)) continue;
-    spreads_[i].emplace(spec, library_[i], oracle_[i],
+    spreads_[i].emplace(spec, torch_[i], oracle_[i],
                         first_rows ? first_rows(spec) : std::vector<int64_t>{});
   }
 }
@@ -226,14 +226,13 @@ Tolerance Expectation::tolerance(size_t output) {
   const Oracle& whole = oracle_[output];
   const Oracle first(part.numel(),
                      [&](int64_t at, int64_t count) { return whole.range(at, count); });
-  return wider(Spread(part, library_[output].narrow(0, 0, some), first).tolerance(),
+  return wider(Spread(part, torch_[output].narrow(0, 0, some), first).tolerance(),
                of_pieces_[output]);
 }
 
 Comparison Expectation::compare_integers(size_t output, const at::Tensor& got) const {
-  return compare_output(
-      outputs_.at(output), got, oracle_.at(output),
-      integer_tolerance(outputs_.at(output), library(output), oracle_.at(output)));
+  return compare_output(outputs_.at(output), got, oracle_.at(output),
+                        integer_tolerance(outputs_.at(output), torch(output), oracle_.at(output)));
 }
 
 }  // namespace kb

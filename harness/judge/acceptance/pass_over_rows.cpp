@@ -24,7 +24,7 @@ void add_rows(const Elements<T>& e, const Pass& pass, typename Pass::Sums* rows)
     const int64_t end = std::min(e.count, (row + 1) * e.columns - e.first);
     typename Pass::Sums sums{};
     for (; i < end; ++i) {
-      pass.add(sums, e.got[i], e.oracle[i], e.library[i], row);
+      pass.add(sums, e.got[i], e.oracle[i], e.torch[i], row);
     }
     rows[row].add(sums);
   }
@@ -32,14 +32,14 @@ void add_rows(const Elements<T>& e, const Pass& pass, typename Pass::Sums* rows)
 
 // Some elements, in the memory where the passes run.
 struct Slice {
-  at::Tensor got, library, oracle;
+  at::Tensor got, torch, oracle;
   int64_t first, columns;
 };
 
 template <class T>
 Elements<T> elements(const Slice& s) {
   return {static_cast<const T*>(s.got.const_data_ptr()),
-          static_cast<const T*>(s.library.const_data_ptr()),
+          static_cast<const T*>(s.torch.const_data_ptr()),
           s.oracle.const_data_ptr<double>(),
           s.first,
           s.oracle.numel(),
@@ -89,7 +89,7 @@ std::vector<typename Pass::Sums> run(const ComparedOutput& output, const Pass& p
     const auto here = [&](const at::Tensor& t) {
       return flat_slice(t, first, count).to(device).contiguous();
     };
-    const Slice slice{here(output.got), here(output.library),
+    const Slice slice{here(output.got), here(output.torch),
                       output.oracle.range(first, count).to(at::kDouble).contiguous(), first,
                       output.columns};
     add_slice(slice, pass, static_cast<Sums*>(sums.mutable_data_ptr()));

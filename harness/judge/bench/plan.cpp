@@ -1,4 +1,4 @@
-// The library's own error at the timed sizes is what tolerances follow from.
+// LibTorch's own error at the timed sizes is what tolerances follow from.
 #include "judge/bench/plan.h"
 
 #include <cmath>

@@ -140,14 +140,14 @@ void TimedCalls::verify_call(int64_t slot) {
 
 bool TimedCalls::is_right(int64_t slot, size_t output, const at::Tensor& got) const {
   const TensorSpec& spec = work_->outputs()[output];
-  const at::Tensor& library = expected_[slot][output];
+  const at::Tensor& torch = expected_[slot][output];
   if (spec.argument_of) {
-    return !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot)).worst;
+    return !compare_argument(spec, got, torch, work_->input(spec.argument_of->input, slot)).worst;
   }
-  if (slot != mixed_slot_) return surely_right(spec, got, library, plan_.tolerances[output]);
+  if (slot != mixed_slot_) return surely_right(spec, got, torch, plan_.tolerances[output]);
   const std::vector<Share> shares = shares_of(mix_, spec);
   return std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
-    return surely_right(share.of(spec), share.of(got), share.of(library), plan_.tolerances[output]);
+    return surely_right(share.of(spec), share.of(got), share.of(torch), plan_.tolerances[output]);
   });
 }
 

@@ -80,7 +80,7 @@ class TimedCalls {
   bool bound_ = false;
   std::optional<Preparing> preparing_;
   std::unique_ptr<Workload> work_;
-  std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
+  std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by LibTorch
   std::vector<at::Tensor> places_, left_;          ///< in the outputs, and what was there
   int64_t mixed_slot_ = -1;                        ///< whose inputs are of families; none
   Mix mix_;                                        ///< which they are

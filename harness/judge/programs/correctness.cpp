@@ -36,7 +36,7 @@ Json to_json(const TensorSpec& spec, const Comparison& c) {
           {"dtype", dtype_name(spec.dtype)},
           {"error", c.error},
           {"bound", c.bound},
-          {"library_error", c.library_error},
+          {"library_error", c.torch_error},
           {"noisy_runs", c.noisy_runs},
           {"max_abs_error", c.max_abs_error},
           {"elements", c.elements}};

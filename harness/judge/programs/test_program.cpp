@@ -72,7 +72,7 @@ struct Judging {
         file(std::move(entry)),
         seed(options.seed()) {}
 
-  // The task with a reference whose calls count for the candidate's budget: those of the library,
+  // The task with a reference whose calls count for the candidate's budget: those of LibTorch,
   // not those in fp64, whose number depends on the candidate.
   Task timed(Task t) {
     t.reference = [this, reference = t.reference](const SizeBytes& sizes,

@@ -287,7 +287,7 @@ class Check {
     }
   }
 
-  // A judging leaves out values for which the library does not hold.
+  // A judging leaves out values for which LibTorch does not hold.
   bool is_usable(Call& call, const Set& set, const OtherValues& values) const {
     if (values.family != nullptr && !call.says_something()) return false;
     if (!call.is_wrong(set.sizes)) return true;

@@ -1,4 +1,4 @@
-// Families of inputs, and what a library that fails means for them.
+// Families of inputs, and what a LibTorch that fails means for them.
 #include "judge/acceptance/families.h"
 
 #include <gtest/gtest.h>
@@ -105,12 +105,12 @@ TEST(Expectation, AllowsWhatRoundingCostsWhereTheLibraryIsRightByChance) {
   x[7] = 100.25;
   const auto compare = [&](int64_t element, double value) {
     Expectation right(task, SizeBytes(sizeof(NoSizes)), {x}, 1);
-    y = right.library(0).clone();
+    y = right.torch(0).clone();
     y[element] = value;
     return right.compare(0, y);
   };
   EXPECT_FALSE(compare(7, 0.75 + 1e-5).worst);
-  EXPECT_GT(compare(7, 0.75 + 1e-5).noisy_runs, 0) << "the library has no error here";
+  EXPECT_GT(compare(7, 0.75 + 1e-5).noisy_runs, 0) << "LibTorch has no error here";
   EXPECT_TRUE(compare(7, 0.77).worst);
   EXPECT_TRUE(compare(8, 0.25).worst);
   EXPECT_EQ(compare(8, 0.25).noisy_runs, 32);
@@ -141,7 +141,7 @@ TEST(Expectation, HoldsForAMillionTermsOneAfterTheOther) {
 }
 
 TEST(Expectation, SaysNothingWhereRoundingDecides) {
-  // As a deep network with large weights: what comes out hardly depends on the library's error.
+  // As a deep network with large weights: what comes out hardly depends on LibTorch's error.
   const auto reference = [](const std::vector<Tensor>& given) {
     return std::vector<Tensor>{at::sin(given[0] * 1e6)};
   };

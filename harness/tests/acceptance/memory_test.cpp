@@ -235,7 +235,7 @@ void expect_same(const Comparison& a, const Comparison& b, bool bit_for_bit) {
   };
   EXPECT_PRED2(close, a.error, b.error);
   EXPECT_PRED2(close, a.bound, b.bound);
-  EXPECT_PRED2(close, a.library_error, b.library_error);
+  EXPECT_PRED2(close, a.torch_error, b.torch_error);
   EXPECT_PRED2(close, a.max_abs_error, b.max_abs_error);
   ASSERT_EQ(a.worst.has_value(), b.worst.has_value());
   if (!a.worst) return;
@@ -276,7 +276,7 @@ TEST(EveryTask, IsComparedInSlicesAsInOnePiece) {
         if (!equal) {
           EXPECT_LE(off.norm().item<double>(), 1e-14 * whole.whole_oracle(i).norm().item<double>());
         }
-        const Tensor right = whole.library(i), wrong = right.flip(-1).contiguous();
+        const Tensor right = whole.torch(i), wrong = right.flip(-1).contiguous();
         for (const Tensor& got : {right, wrong}) {
           const auto compare = [&](const Expectation& e) {
             const TensorSpec& spec = e.outputs()[i];

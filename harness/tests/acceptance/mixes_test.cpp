@@ -104,7 +104,7 @@ TEST(Mixes, ALargeFamilyDoesNotHideASmallOneInNumbers) {
                 .divided = {"x"},
                 .samples = 32};
   Expectation right(task, {}, {x}, 1, {}, first_rows(mix));
-  Tensor got = right.library(0).clone();
+  Tensor got = right.torch(0).clone();
   EXPECT_FALSE(judge_mix(right, mix, {got}));
   got[20] += 1e-4;
   const auto found = judge_mix(right, mix, {got});
@@ -151,7 +151,7 @@ TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
   }
 }
 
-// All rows add the same b, whose sum goes far and comes back to nearly zero. The library is exact.
+// All rows add the same b, whose sum goes far and comes back to nearly zero. LibTorch is exact.
 TEST(Mixes, AllowForSumsInFloatsThatEndNearZero) {
   constexpr int64_t rows = 32, terms = 1 << 14;
   const auto product = [](const std::vector<Tensor>& given) {
@@ -170,7 +170,7 @@ TEST(Mixes, AllowForSumsInFloatsThatEndNearZero) {
   const Mix mix{.name = "one in b", .families = {{"one", nullptr}}};
   Expectation right(task, {}, {a, b}, 1);
   EXPECT_FALSE(judge_mix(right, mix, {got}));
-  EXPECT_GT(right.compare(0, got).noisy_runs, 0) << "the library has no error here";
+  EXPECT_GT(right.compare(0, got).noisy_runs, 0) << "LibTorch has no error here";
   got = rounded_to_tf32(a).matmul(rounded_to_tf32(b));
   EXPECT_TRUE(judge_mix(right, mix, {got}));
 }
