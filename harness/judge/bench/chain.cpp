@@ -25,7 +25,7 @@ bool is_throttled(const Json& state) { return state.is_object() && !state["throt
 Anomalies find_anomalies(const Chain& chain, const std::vector<double>& reference_mhz,
                          const std::vector<double>& candidate_mhz) {
   Anomalies found;
-  if (is_functional()) return found;
+  if (!times_count()) return found;
   const SpeedupEstimate& estimate = chain.estimate;
   if (drifts(estimate.log_ratios())) found.push_back("drift");
   if (scatters(estimate.log_ratios())) found.push_back("bimodal");
@@ -84,7 +84,7 @@ EstimatePolicy longer(EstimatePolicy policy) {
 // Functional timing only shows that the path works; one block does.
 EstimatePolicy estimate_policy(int pair) {
   EstimatePolicy policy{.confidence = bench_confidence};
-  if (is_functional()) {
+  if (!times_count()) {
     policy.pilot_blocks = policy.max_blocks = 1;
   } else if (pair > 1) {  // the spread between pairs decides, not within one
     policy.pilot_blocks = policy.max_blocks = 4;
@@ -95,8 +95,7 @@ EstimatePolicy estimate_policy(int pair) {
 // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it. On the
 // CPU two calls are enough to show that it works.
 UnitSize unit_size() {
-  return is_functional() ? UnitSize{.seconds = 0, .calls = 2}
-                         : UnitSize{.seconds = 3e-3, .calls = 1};
+  return times_count() ? UnitSize{.seconds = 3e-3, .calls = 1} : UnitSize{.seconds = 0, .calls = 2};
 }
 
 void Chain::start_again(const std::string& why) {

@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 // Of which the median is taken off; on the CPU one shows that it works.
-int empty_units() { return is_functional() ? 1 : 25; }
+int empty_units() { return times_count() ? 25 : 1; }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Duel::Duel(const Problem& problem, DuelPlan plan, RunnerSession& reference,
 void Duel::find_calls(const UnitSize& size) {
   const Range only{0, 1};
   std::vector<double> reference, candidate;
-  const int trials = is_functional() ? 1 : 3;
+  const int trials = times_count() ? 3 : 1;
   reference_.unit(only);
   candidate_.unit(only);
   for (int i = 0; i < trials; ++i) {
@@ -106,7 +106,7 @@ Range Duel::next_range() {
 
 // By time, not by count: clocks and libraries settle over milliseconds, not over calls.
 void Duel::warm_up() {
-  const double enough_seconds = is_functional() ? 0 : 0.1;
+  const double enough_seconds = times_count() ? 0.1 : 0;
   const auto start = Clock::now();
   do {
     reference_.unit(recorded_);
@@ -270,7 +270,7 @@ double Duel::single_call() {
     ready.push_back(candidate_.ready_seconds());
     calls_.expect(only);
     calls_.verify_call(only.first);
-    if (is_functional() && seconds_since(start) > enough_seconds) break;
+    if (!times_count() && seconds_since(start) > enough_seconds) break;
   }
   verify(only);
   constexpr double jitter_seconds = 20e-6;

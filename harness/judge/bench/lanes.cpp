@@ -59,7 +59,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
              const std::vector<std::string>& lanes, std::vector<Family> families,
              Benchmarks& benchmarks)
     : problem_{task,
-               is_functional() ? task.smoke : task.full,
+               times_count() ? task.full : task.smoke,
                options.input_kind(),
                options.seed(),
                *memory_,
@@ -70,7 +70,7 @@ Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions
       benchmarks_(benchmarks),
       pair_(entry, options, *memory_) {
   const auto pooled = [](const std::string& lane) { return !Baseline{.lane = lane}.special(); };
-  for (int pair = 1; pair <= (is_functional() ? 1 : options.pairs); ++pair) {
+  for (int pair = 1; pair <= (times_count() ? options.pairs : 1); ++pair) {
     for (const std::string& lane : lanes) {
       if (pooled(lane)) add_chain(lane, pair);
     }
@@ -224,11 +224,11 @@ bool Lanes::run_chain(Chain& chain) {
   Anomalies& last = reports_.last_anomalies[chain.lane];
   run_blocks(chain, *duel_, benchmarks_, last);
   if (chain.own_pair()) refit_calls(chain);
-  if (chain.pair == 1 && !is_functional()) look_longer(chain, *duel_, benchmarks_, last);
+  if (chain.pair == 1 && times_count()) look_longer(chain, *duel_, benchmarks_, last);
   chain.times = unit_times(chain, *duel_, least(chain));
   if (chain.times.calls > 1) chain.times.single_call = duel_->single_call();
   // On the CPU the machine's other work is in all times.
-  if (!is_functional()) chain.suspicion = find_suspicion(chain.times);
+  if (times_count()) chain.suspicion = find_suspicion(chain.times);
   return true;
 }
 

@@ -58,7 +58,7 @@ std::optional<Suspicion> beyond_control(TimedPair& timed) {
 
 std::optional<Suspicion> review(TimedPair& timed) {
   const auto phase = timed.problem.phases.in("end");
-  const int samples = is_functional() ? 1 : 3;
+  const int samples = times_count() ? 3 : 1;
   Found found;
   for (const Chain* chain : timed.chains) found.add(chain->suspicion);
   timed.pair.end_candidate();
@@ -76,9 +76,9 @@ std::optional<Suspicion> review(TimedPair& timed) {
     const auto call = [](const Chain& chain) { return chain.call(chain.times.candidate.unit); };
     found.add(faster_on_stream(call(*timed.chains[0]), call(*timed.chains[1])));
   }
-  if (!is_functional() && found.get() && found.get()->needs_control) return beyond_control(timed);
+  if (times_count() && found.get() && found.get()->needs_control) return beyond_control(timed);
   timed.duel.reset();
-  return is_functional() ? std::nullopt : found.get();
+  return times_count() ? found.get() : std::nullopt;
 }
 
 }  // namespace kb
