@@ -11,13 +11,13 @@
 
 namespace kb {
 
-std::string Arm::record(Range range) {
-  // Calls on a stream need no recording.
+std::string Arm::capture(Range range) {
+  // Calls on a stream need no capture.
   return mode_ == LaunchMode::stream ? "" : runner_.capture(range.first, range.count);
 }
 
-void Arm::record_again(Range range) {
-  const std::string why = record(range);
+void Arm::capture_again(Range range) {
+  const std::string why = capture(range);
   if (!why.empty()) runner_.fail(Verdict::runtime_error, why + ", although it could before");
   if (mode_ == LaunchMode::graph) unit(range);
 }

@@ -11,7 +11,7 @@
 
 namespace kb {
 
-/// How the calls of a unit are launched: one by one on the stream, or as one recorded graph.
+/// How the calls of a unit are launched: one by one on the stream, or as one captured graph.
 enum class LaunchMode { stream, graph };
 
 /// Neighbouring slots that a unit calls.
@@ -46,13 +46,13 @@ class Arm {
   LaunchMode mode() const { return mode_; }
   void select(LaunchMode mode) { mode_ = mode; }
 
-  /// Records a unit where units are graphs. @return "", or why it cannot be recorded
-  std::string record(Range range);
-  /// The same for what could be recorded before. Leaves a graph that can be timed: its first launch
+  /// Captures a unit where units are graphs. @return "", or why it cannot be captured
+  std::string capture(Range range);
+  /// The same for what could be captured before. Leaves a graph that can be timed: its first launch
   /// has brought it to the device.
-  void record_again(Range range);
+  void capture_again(Range range);
 
-  /// One unit: gets ready, then calls. A recorded one is what was recorded last. @return seconds
+  /// One unit: gets ready, then calls. A captured one is what was captured last. @return seconds
   double unit(Range range);
   /// The same without what an empty unit takes. Noise does not turn a short unit into nothing.
   double net_unit(Range range) { return net_unit(range, empty()); }

@@ -150,7 +150,7 @@ UnitTimes unit_times(const Chain& chain, const Duel& duel, double least) {
           .least = least,
           .reference_lag = reference_lag(estimate.blocks()),
           .calls = duel.calls_per_unit(),
-          .recorded = chain.mode() == LaunchMode::graph,
+          .captured = chain.mode() == LaunchMode::graph,
           .single_call = chain.times.single_call};
 }
 

@@ -67,7 +67,7 @@ std::string Duel::select(LaunchMode mode) {
   candidate_.select(mode);
   audited_ = surprised_ = false;
   blocks_ = 0;
-  // A first call with a buffer is none to record or to time: a candidate sets something up, ATen
+  // A first call with a buffer is none to capture or to time: a candidate sets something up, ATen
   // allocates what it keeps for a slot's outputs. One by one: the time limit is that of a call.
   for (int64_t s = 0; s < calls_.slots(); ++s) {
     if (mode == LaunchMode::stream) reference_.runner().run(s, 1);
@@ -76,7 +76,7 @@ std::string Duel::select(LaunchMode mode) {
   calls_.settle();  // the judge's own work would share the device with the first units
   // The empty graph stands in for the unit's fixed cost.
   for (Arm* arm : {&reference_, &candidate_}) {
-    if (std::string why = arm->record({}); !why.empty()) return why;
+    if (std::string why = arm->capture({}); !why.empty()) return why;
   }
   const double empty = reference_.measure_empty(empty_units());
   reference_.take_off(empty);
@@ -84,9 +84,9 @@ std::string Duel::select(LaunchMode mode) {
   // over nothing is not taken off, or a candidate that slows its empty units would gain by it.
   constexpr double jitter_seconds = 3e-6;
   candidate_.take_off(std::min(candidate_.measure_empty(empty_units()), empty + jitter_seconds));
-  recorded_ = random_range(calls_.per_unit());
+  captured_ = random_range(calls_.per_unit());
   for (Arm* arm : {&reference_, &candidate_}) {
-    if (std::string why = arm->record(recorded_); !why.empty()) return why;
+    if (std::string why = arm->capture(captured_); !why.empty()) return why;
   }
   warm_up();
   return "";
@@ -101,7 +101,7 @@ Range Duel::random_range(int64_t count) {
 
 // The calls of the next unit.
 Range Duel::next_range() {
-  return reference_.mode() == LaunchMode::graph ? recorded_ : random_range(calls_.per_unit());
+  return reference_.mode() == LaunchMode::graph ? captured_ : random_range(calls_.per_unit());
 }
 
 // By time, not by count: clocks and libraries settle over milliseconds, not over calls.
@@ -109,8 +109,8 @@ void Duel::warm_up() {
   const double enough_seconds = times_count() ? 0.1 : 0;
   const auto start = Clock::now();
   do {
-    reference_.unit(recorded_);
-    candidate_.unit(recorded_);
+    reference_.unit(captured_);
+    candidate_.unit(captured_);
   } while (seconds_since(start) < enough_seconds);
 }
 
@@ -123,7 +123,7 @@ void Duel::verify(Range called) {
   calls_.verify(called);
 }
 
-// A part of the calls, chosen after whatever was recorded: one that had done its work for another
+// A part of the calls, chosen after whatever was captured: one that had done its work for another
 // leaves an output unwritten here, or writes one that nobody asked for.
 void Duel::audit() {
   std::uniform_int_distribution<int> dice(1, 4);
@@ -131,30 +131,30 @@ void Duel::audit() {
   if (calls == 1 || (std::exchange(audited_, true) && dice(choices_) > 1)) return;
   std::uniform_int_distribution<int64_t> some(1, calls / 2);
   const Range range = random_range(some(choices_));
-  candidate_.record_again(range);
+  candidate_.capture_again(range);
   calls_.renew(range);
   candidate_.unit(range);
   calls_.expect(range);
   verify(range);
-  candidate_.record_again(recorded_);
+  candidate_.capture_again(captured_);
 }
 
-// A recorded unit keeps its places in memory, and some are faster than others: none may speak for a
+// A captured unit keeps its places in memory, and some are faster than others: none may speak for a
 // whole chain.
-void Duel::record_elsewhere() {
+void Duel::capture_elsewhere() {
   const auto phase = phases_.in("recording");
   const Range range = random_range(calls_.per_unit());
-  if (range.first == recorded_.first) return;
-  recorded_ = range;
-  for (Arm* arm : {&reference_, &candidate_}) arm->record_again(recorded_);
+  if (range.first == captured_.first) return;
+  captured_ = range;
+  for (Arm* arm : {&reference_, &candidate_}) arm->capture_again(captured_);
 }
 
 Abba Duel::block() {
-  constexpr int blocks_of_a_recording = 4;
+  constexpr int blocks_of_a_capture = 4;
   require_time(phases_);
   audit();
-  const bool recorded = reference_.mode() == LaunchMode::graph;
-  if (recorded && ++blocks_ % blocks_of_a_recording == 0) record_elsewhere();
+  const bool captured = reference_.mode() == LaunchMode::graph;
+  if (captured && ++blocks_ % blocks_of_a_capture == 0) capture_elsewhere();
   // A place in the block for late inputs, in each chain's first block and now and then later.
   std::uniform_int_distribution<int> place(0, std::exchange(surprised_, true) ? 23 : 2);
   const int late = place(choices_);
@@ -243,7 +243,7 @@ ArmTimes Duel::reference_alone(LaunchMode mode, int samples) {
     units.push_back(reference_.net_unit(range));
     ready.push_back(reference_.ready_seconds());
   }
-  reference_.record_again({});
+  reference_.capture_again({});
   return {.unit = median(std::move(units)),
           .empty = reference_.measure_empty(empty_units()),
           .ready = median(std::move(ready)),
@@ -256,7 +256,7 @@ double Duel::single_call() {
   constexpr int samples = 7;
   constexpr double enough_seconds = 1;  // where times count for nothing
   const Range only = random_range(1);
-  candidate_.record_again(only);
+  candidate_.capture_again(only);
   std::uniform_int_distribution<int> any(0, samples - 1);
   const int late = any(choices_);
   calls_.publish(only);  // and poison all others

@@ -27,7 +27,7 @@ class Duel {
        UnitSize size, std::optional<int64_t> calls);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
-  /// @return "", or why one of the arms cannot be recorded
+  /// @return "", or why one of the arms cannot be captured
   std::string select(LaunchMode mode);
   /// One ABBA block, with new inputs in each unit; the candidate's outputs are checked before the
   /// next one. Now and then units that are not timed come between: a few calls, to see that each
@@ -65,7 +65,7 @@ class Duel {
   void find_calls(const UnitSize& size);
   Range random_range(int64_t count);
   Range next_range();
-  void record_elsewhere();
+  void capture_elsewhere();
   double timed_unit(Arm& arm, std::vector<double>& ready, Range range);
   double reference_unit(std::vector<double>& ready);
   double candidate_unit();
@@ -80,7 +80,7 @@ class Duel {
   TimedCalls calls_;
   std::mt19937_64 choices_;                   ///< which slots are called, and when audits come
   int blocks_ = 0;                            ///< of this chain
-  Range recorded_;                            ///< the timed unit, where it is a graph
+  Range captured_;                            ///< the timed unit, where it is a graph
   bool audited_ = false, surprised_ = false;  ///< in this chain
 };
 

@@ -154,7 +154,7 @@ void Lanes::run_pair(Chains chains) {
                    .pair = pair_,
                    .duel = duel_,
                    .chains = timed,
-                   .recordable = !reports_.missing.contains("graph")};
+                   .capturable = !reports_.missing.contains("graph")};
     const std::optional<Suspicion> suspicion = review(pair);
     if (!suspicion) {
       for (const Chain* chain : timed) {
@@ -177,15 +177,15 @@ void Lanes::run_pair(Chains chains) {
 }
 
 int Lanes::attempts_needed(const Suspicion& suspicion, const Chain& chain) const {
-  double recorded = 0;  // by the first pair
+  double captured = 0;  // by the first pair
   for (const auto& other : chains_) {
     if (other->lane == "graph" && other->alone.unit > 0) {
-      recorded = other->call(other->alone.unit);
+      captured = other->call(other->alone.unit);
       break;
     }
   }
   const bool on_stream = chain.mode() == LaunchMode::stream;
-  return needed_attempts(suspicion, on_stream ? chain.call(chain.alone.unit) : 0, recorded);
+  return needed_attempts(suspicion, on_stream ? chain.call(chain.alone.unit) : 0, captured);
 }
 
 // What a special baseline fails in next to an honest candidate must not take the plain one's times.

@@ -19,10 +19,10 @@
 namespace kb {
 
 /// Times a candidate in every lane. `eager`: calls launched on the stream, as upstream times them;
-/// `graph`: both arms recorded as CUDA graphs; `library` and `aoti`: the same against a reference
-/// with the libraries at their best, or compiled by AOTInductor. What a launch costs, recorded or
+/// `graph`: both arms captured as CUDA graphs; `library` and `aoti`: the same against a reference
+/// with the libraries at their best, or compiled by AOTInductor. What a launch costs, captured or
 /// not, belongs to the pair of processes and stays for its life, so where the first two lanes
-/// differ (launches matter) or a graph cannot be recorded, they are pooled over fresh pairs.
+/// differ (launches matter) or a graph cannot be captured, they are pooled over fresh pairs.
 class Lanes {
  public:
   /// @param lanes of names()

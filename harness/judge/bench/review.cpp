@@ -67,7 +67,7 @@ std::optional<Suspicion> review(TimedPair& timed) {
     chain->alone = timed.duel->reference_alone(chain->mode(), samples);
     found.add(chain->presence.find(chain->times.reference, chain->alone));
     const bool on_stream = chain->mode() == LaunchMode::stream;
-    if (!timed.recordable && on_stream && chain->times.single_call) {
+    if (!timed.capturable && on_stream && chain->times.single_call) {
       const double launches = timed.duel->reference_single_call() - chain->call(chain->alone.unit);
       found.add(shares_calls_on_stream(chain->times, launches));
     }

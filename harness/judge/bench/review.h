@@ -18,7 +18,7 @@ struct TimedPair {
   Pair& pair;
   std::unique_ptr<Duel>& duel;
   std::vector<Chain*> chains;
-  bool recordable;  ///< the candidate's calls can be recorded as a graph
+  bool capturable;  ///< the candidate's calls can be captured as a graph
 };
 
 /// Ends the candidate's process and measures the reference without it. Where only a control can

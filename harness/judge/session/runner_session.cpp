@@ -169,7 +169,7 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
     if (ended.verdict != Verdict::runtime_error) throw;
     why = ended.what();
   }
-  return options_.who + " cannot be recorded as a graph: " + why;
+  return options_.who + " cannot be captured as a graph: " + why;
 }
 
 void RunnerSession::wake(const std::function<void()>& meanwhile) {
