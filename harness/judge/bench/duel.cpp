@@ -65,7 +65,7 @@ std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   reference_.select(mode);
   candidate_.select(mode);
-  audited_ = surprised_ = false;
+  parts_checked_ = inputs_came_late_ = false;
   blocks_ = 0;
   // A first call with a buffer is none to capture or to time: a candidate sets something up, ATen
   // allocates what it keeps for a slot's outputs. One by one: the time limit is that of a call.
@@ -125,10 +125,10 @@ void Duel::verify(Range called) {
 
 // A part of the calls, chosen after whatever was captured: one that had done its work for another
 // leaves an output unwritten here, or writes one that nobody asked for.
-void Duel::audit() {
+void Duel::check_parts_alone() {
   std::uniform_int_distribution<int> dice(1, 4);
   const int64_t calls = calls_.per_unit();
-  if (calls == 1 || (std::exchange(audited_, true) && dice(choices_) > 1)) return;
+  if (calls == 1 || (std::exchange(parts_checked_, true) && dice(choices_) > 1)) return;
   std::uniform_int_distribution<int64_t> some(1, calls / 2);
   const Range range = random_range(some(choices_));
   candidate_.capture_again(range);
@@ -152,19 +152,19 @@ void Duel::capture_elsewhere() {
 Abba Duel::block() {
   constexpr int blocks_of_a_capture = 4;
   require_time(phases_);
-  audit();
+  check_parts_alone();
   const bool captured = reference_.mode() == LaunchMode::graph;
   if (captured && ++blocks_ % blocks_of_a_capture == 0) capture_elsewhere();
   // A place in the block for late inputs, in each chain's first block and now and then later.
-  std::uniform_int_distribution<int> place(0, std::exchange(surprised_, true) ? 23 : 2);
+  std::uniform_int_distribution<int> place(0, std::exchange(inputs_came_late_, true) ? 23 : 2);
   const int late = place(choices_);
   Abba block{};
   block.a1 = reference_unit(reference_.samples.ready);
-  if (late == 0) late_inputs(next_range());
+  if (late == 0) reveal_inputs_late(next_range());
   block.b1 = candidate_unit();
-  if (late == 1) late_inputs(next_range());
+  if (late == 1) reveal_inputs_late(next_range());
   block.b2 = candidate_unit();
-  if (late == 2) late_inputs(next_range());
+  if (late == 2) reveal_inputs_late(next_range());
   block.a2 = reference_unit(reference_.samples.ready_after);
   return block;
 }
@@ -200,7 +200,7 @@ double Duel::candidate_unit() {
 // cannot be noticed. Values that come afterwards are later than all early work, but the runner
 // waits some microseconds longer for them. One call has values of families, so a kernel that is
 // careful only where it is not timed fails.
-void Duel::late_inputs(Range range) {
+void Duel::reveal_inputs_late(Range range) {
   calls_.draw_mixed(range, choices_);
   const std::function<void()> reveal = calls_.hold_back(range);
   calls_.publish(range);
@@ -263,7 +263,7 @@ double Duel::single_call() {
   const auto start = Clock::now();
   std::vector<double> seconds, ready;
   for (int i = 0; i < samples; ++i) {
-    if (i == late) late_inputs(only);
+    if (i == late) reveal_inputs_late(only);
     calls_.draw(only);
     calls_.publish_slot(only.first);
     seconds.push_back(candidate_.net_unit(only));

@@ -69,19 +69,19 @@ class Duel {
   double timed_unit(Arm& arm, std::vector<double>& ready, Range range);
   double reference_unit(std::vector<double>& ready);
   double candidate_unit();
-  void late_inputs(Range range);
+  void reveal_inputs_late(Range range);
   void after_unit(Arm& arm);
   void verify(Range called);
   void warm_up();
-  void audit();
+  void check_parts_alone();
 
   Phases& phases_;
   Arm reference_, candidate_;
   TimedCalls calls_;
-  std::mt19937_64 choices_;                   ///< which slots are called, and when audits come
-  int blocks_ = 0;                            ///< of this chain
-  Range captured_;                            ///< the timed unit, where it is a graph
-  bool audited_ = false, surprised_ = false;  ///< in this chain
+  std::mt19937_64 choices_;  ///< which slots are called, and when parts of units are checked
+  int blocks_ = 0;           ///< of this chain
+  Range captured_;           ///< the timed unit, where it is a graph
+  bool parts_checked_ = false, inputs_came_late_ = false;  ///< in this chain
 };
 
 }  // namespace kb

@@ -189,7 +189,7 @@ int Lanes::attempts_needed(const Suspicion& suspicion, const Chain& chain) const
 }
 
 // What a special baseline fails in next to an honest candidate must not take the plain one's times.
-void Lanes::run_lanes(Chains chains) {
+void Lanes::run_pair_or_leave_out(Chains chains) {
   Chain& chain = *chains.front();
   if (!chain.baseline().special()) return run_pair(chains);
   const auto leave_out = [&](const std::string& why) {
@@ -266,7 +266,7 @@ void Lanes::measure() {
     const auto end = std::find_if(first + 1, chains_.end(), [&](const auto& chain) {
       return chain->own_pair() || chain->pair != (*first)->pair;
     });
-    if ((*first)->pair == 1 || pool_wanted()) run_lanes({first, end});
+    if ((*first)->pair == 1 || pool_wanted()) run_pair_or_leave_out({first, end});
     first = end;
   }
   for (const char* lane : pooled_lanes) pool_lane(lane, 1);

@@ -73,7 +73,7 @@ class Lanes {
   std::string why_no_baseline(const Chain& chain) const;
   double least(const Chain& chain) const;
   void start_pair(const Chain& chain);
-  void run_lanes(Chains chains);
+  void run_pair_or_leave_out(Chains chains);
   void run_pair(Chains chains);
   int attempts_needed(const Suspicion& suspicion, const Chain& chain) const;
   bool run_chain(Chain& chain);
