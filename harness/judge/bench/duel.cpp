@@ -24,13 +24,13 @@ int empty_units() { return times_count() ? 25 : 1; }
 
 }  // namespace
 
-Duel::Duel(const Problem& problem, DuelPlan plan, RunnerSession& reference,
+Duel::Duel(const TimedTask& timed, DuelPlan plan, RunnerSession& reference,
            RunnerSession& candidate, UnitSize size, std::optional<int64_t> calls)
-    : phases_(problem.phases),
+    : phases_(timed.phases),
       reference_(Arm::Side::reference, reference, phases_),
       candidate_(Arm::Side::candidate, candidate, phases_),
-      calls_(problem, std::move(plan), calls.value_or(1)),
-      choices_(problem.rng_seed) {
+      calls_(timed, std::move(plan), calls.value_or(1)),
+      choices_(timed.rng_seed) {
   {
     const auto phase = phases_.in("start");
     for (RunnerSession* runner : {&reference, &candidate}) runner->load();

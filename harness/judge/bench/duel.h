@@ -23,7 +23,7 @@ class Duel {
   /// @param size of units, as far as memory allows
   /// @param calls per unit, if an earlier duel with this plan has found them out
   /// @throws Decided
-  Duel(const Problem& problem, DuelPlan plan, RunnerSession& reference, RunnerSession& candidate,
+  Duel(const TimedTask& timed, DuelPlan plan, RunnerSession& reference, RunnerSession& candidate,
        UnitSize size, std::optional<int64_t> calls);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.

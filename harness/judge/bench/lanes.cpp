@@ -58,13 +58,13 @@ std::vector<std::string> Lanes::names(const CandidateEntry& entry) {
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options,
              const std::vector<std::string>& lanes, std::vector<Family> families,
              Benchmarks& benchmarks)
-    : problem_{task,
-               times_count() ? task.full : task.smoke,
-               options.input_kind(),
-               options.seed(),
-               *memory_,
-               phases_,
-               std::move(families)},
+    : timed_{task,
+             times_count() ? task.full : task.smoke,
+             options.input_kind(),
+             options.seed(),
+             *memory_,
+             phases_,
+             std::move(families)},
       entry_(entry),
       options_(options),
       benchmarks_(benchmarks),
@@ -103,7 +103,7 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
   if (chain.lane == "library") {
     return prepared_->work.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
   }
-  return why_no_package(chain.package, entry_, problem_.task, problem_.sizes, options_.contract,
+  return why_no_package(chain.package, entry_, timed_.task, timed_.sizes, options_.contract,
                         device_.gpu.is_null() ? "cpu" : device_.gpu["name"]);
 }
 
@@ -120,14 +120,14 @@ void Lanes::start_pair(const Chain& chain) {
     pair_.start(chain.baseline());
   }
   if (!prepared_) {
-    prepared_ = prepare(problem_, [&] {
+    prepared_ = prepare(timed_, [&] {
       const auto phase = phases_.in("start");
       pair_.load();
     });
   }
   pair_.pin_judge();  // CUDA has started its threads, too
   const auto calls = chain.pair > 1 ? std::optional(chains_.front()->times.calls) : std::nullopt;
-  duel_ = std::make_unique<Duel>(problem_, prepared_->plan, pair_.reference(), pair_.candidate(),
+  duel_ = std::make_unique<Duel>(timed_, prepared_->plan, pair_.reference(), pair_.candidate(),
                                  unit_size(), calls);
   if (!preparing_) preparing_ = duel_->preparing();
 }
@@ -149,7 +149,7 @@ void Lanes::run_pair(Chains chains) {
     const bool stalled = std::any_of(timed.begin(), timed.end(), [](const Chain* chain) {
       return is_stalled(chain->device.stalled);
     });
-    TimedPair pair{.problem = problem_,
+    TimedPair pair{.task = timed_,
                    .plan = prepared_->plan,
                    .pair = pair_,
                    .duel = duel_,

@@ -84,7 +84,7 @@ class Lanes {
 
   Phases phases_;
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
-  const Problem problem_;
+  const TimedTask timed_;
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
   Benchmarks& benchmarks_;

@@ -16,7 +16,7 @@
 namespace kb {
 
 /// A task at the sizes that are timed, and where its tensors come from.
-struct Problem {
+struct TimedTask {
   const Task& task;
   SizeBytes sizes;
   InputKind inputs;
@@ -45,7 +45,7 @@ struct Preparation {
 /// memory is too short for that.
 /// @param load_runners waits until the runners are up
 /// @throws Decided (skipped) if memory is too short in any way
-Preparation prepare(const Problem& problem, const std::function<void()>& load_runners);
+Preparation prepare(const TimedTask& timed, const std::function<void()>& load_runners);
 
 /// Ends a bench that takes longer than the next one waits for its turn (kb_take_turns of
 /// harness/cmake/KbCandidate.cmake): CTest would end it without a verdict.

@@ -28,7 +28,7 @@ UnitTimes measure_control(const TimedPair& timed, const Chain& chain, RunnerSess
   DuelPlan plan = timed.plan;
   plan.control = true;
   timed.duel.reset();
-  timed.duel = std::make_unique<Duel>(timed.problem, plan, timed.pair.reference(), control,
+  timed.duel = std::make_unique<Duel>(timed.task, plan, timed.pair.reference(), control,
                                       unit_size(), chain.times.calls);
   const std::string why = timed.duel->select(chain.mode());
   if (!why.empty()) throw ReferenceFailed(why + ", although it could before");
@@ -57,7 +57,7 @@ std::optional<Suspicion> beyond_control(TimedPair& timed) {
 }  // namespace
 
 std::optional<Suspicion> review(TimedPair& timed) {
-  const auto phase = timed.problem.phases.in("end");
+  const auto phase = timed.task.phases.in("end");
   const int samples = times_count() ? 3 : 1;
   Found found;
   for (const Chain* chain : timed.chains) found.add(chain->suspicion);

@@ -13,7 +13,7 @@ namespace kb {
 
 /// The chains of a pair, and what they were timed with.
 struct TimedPair {
-  const Problem& problem;
+  const TimedTask& task;
   const DuelPlan& plan;
   Pair& pair;
   std::unique_ptr<Duel>& duel;

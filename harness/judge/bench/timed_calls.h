@@ -20,7 +20,7 @@ namespace kb {
 /// found in a cache by repetition. Where memory allows there is one slot more than calls.
 class TimedCalls {
  public:
-  TimedCalls(const Problem& problem, DuelPlan plan, int64_t calls);
+  TimedCalls(const TimedTask& timed, DuelPlan plan, int64_t calls);
 
   /// Makes room for units of so many calls, with new weights and inputs; bind() comes next.
   void allocate(int64_t calls);
@@ -29,7 +29,7 @@ class TimedCalls {
   /// What the candidate's prepare() took the first time; none where it has none.
   const std::optional<Preparing>& preparing() const { return preparing_; }
   /// Waits for the judge's own work on the device.
-  void settle() const { problem_.memory.finish(); }
+  void settle() const { timed_.memory.finish(); }
   int64_t per_unit() const { return calls_; }
   int64_t slots() const { return work_->slots(); }
   bool are_checked() const { return !plan_.control; }
@@ -38,7 +38,7 @@ class TimedCalls {
 
   /// Draws inputs for these calls where the runners do not see them yet.
   void draw(Range called);
-  /// The same, but one of them gets values of the problem's families.
+  /// The same, but one of them gets values of the task's families.
   void draw_mixed(Range called, std::mt19937_64& choices);
   /// Brings them to the runners and poisons all other slots. The last thing before the first unit
   /// that is to read them, so that nobody can begin earlier. @return seconds
@@ -71,7 +71,7 @@ class TimedCalls {
   [[noreturn]] void refuse(const std::string& what, size_t output, const Comparison& c,
                            const std::string& inputs = "") const;
 
-  Problem problem_;
+  TimedTask timed_;
   DuelPlan plan_;
   at::Generator rng_;       ///< of inputs, on the device
   uint64_t noise_seed_;     ///< of the last call that was looked at again
