@@ -101,7 +101,7 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
   if (!chain.baseline().special()) return "";
   if (!options_.reference_module.empty()) return "another module stands for the reference";
   if (chain.lane == "library") {
-    return prepared_->work.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
+    return planned_->work.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
   }
   return why_no_package(chain.package, entry_, timed_.task, timed_.sizes, options_.contract,
                         device_.gpu.is_null() ? "cpu" : device_.gpu["name"]);
@@ -110,7 +110,7 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
 // Seconds below which no unit of this chain can be; 0 where the device is not known.
 double Lanes::least(const Chain& chain) const {
   if (!device_.peaks) return 0;
-  return hard_floor(prepared_->work.sure, static_cast<double>(chain.times.calls), *device_.peaks);
+  return hard_floor(planned_->work.sure, static_cast<double>(chain.times.calls), *device_.peaks);
 }
 
 void Lanes::start_pair(const Chain& chain) {
@@ -119,15 +119,15 @@ void Lanes::start_pair(const Chain& chain) {
     const auto phase = phases_.in("start");
     pair_.start(chain.baseline());
   }
-  if (!prepared_) {
-    prepared_ = prepare(timed_, [&] {
+  if (!planned_) {
+    planned_ = plan_timing(timed_, [&] {
       const auto phase = phases_.in("start");
       pair_.load();
     });
   }
   pair_.pin_judge();  // CUDA has started its threads, too
   const auto calls = chain.pair > 1 ? std::optional(chains_.front()->times.calls) : std::nullopt;
-  duel_ = std::make_unique<Duel>(timed_, prepared_->plan, pair_.reference(), pair_.candidate(),
+  duel_ = std::make_unique<Duel>(timed_, planned_->plan, pair_.reference(), pair_.candidate(),
                                  unit_size(), calls);
   if (!preparing_) preparing_ = duel_->preparing();
 }
@@ -150,7 +150,7 @@ void Lanes::run_pair(Chains chains) {
       return is_stalled(chain->device.stalled);
     });
     TimedPair pair{.task = timed_,
-                   .plan = prepared_->plan,
+                   .plan = planned_->plan,
                    .pair = pair_,
                    .duel = duel_,
                    .chains = timed,
@@ -298,15 +298,15 @@ Json Lanes::speed_of_light() const {
   for (const auto& [lane, report] : report().items()) {
     best_ms = std::min(best_ms, report["candidate_ms"].get<double>());
   }
-  const Floor floor = floor_of(prepared_->work, *device_.peaks);
+  const Floor floor = floor_of(planned_->work, *device_.peaks);
   return {{"floor_ms", 1e3 * floor.seconds},
           {"fraction", 1e3 * floor.seconds / best_ms},
           {"bound", floor.bound},
-          {"bytes", prepared_->work.bytes},
-          {"flops", prepared_->work.flops}};
+          {"bytes", planned_->work.bytes},
+          {"flops", planned_->work.flops}};
 }
 
-Json Lanes::work() const { return prepared_ ? work_to_json(prepared_->work) : Json(); }
+Json Lanes::work() const { return planned_ ? work_to_json(planned_->work) : Json(); }
 
 Json Lanes::preparing() const {
   if (!preparing_) return nullptr;

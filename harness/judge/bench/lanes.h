@@ -90,7 +90,7 @@ class Lanes {
   Benchmarks& benchmarks_;
   Pair pair_;
   Device device_;
-  std::optional<Preparation> prepared_;
+  std::optional<TimingPlan> planned_;
   std::optional<Preparing> preparing_;  ///< of the first pair
   std::unique_ptr<Duel> duel_;          ///< on the pair, while it is timed
   std::vector<std::unique_ptr<Chain>> chains_;
