@@ -53,8 +53,8 @@ void TimedCalls::bind(RunnerSession& reference, RunnerSession& candidate) {
   const auto phase = timed_.phases.in("inputs");
   for (RunnerSession* runner : {&reference, &candidate}) work_->bind(*runner);
   timed_.memory.finish();
-  reference.prepare();
-  const std::optional<Preparing> preparing = candidate.prepare();
+  reference.call_prepare();
+  const std::optional<Preparing> preparing = candidate.call_prepare();
   if (!std::exchange(bound_, true))
     preparing_ = preparing;  // later ones find memory and code there
 }

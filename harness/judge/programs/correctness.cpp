@@ -202,7 +202,7 @@ Json Correctness::check_calls(RunnerSession& runner, const std::string& set) {
     work.bind(runner);
     work.refill_weights(options_.inputs, rng_);
     memory_.finish();
-    runner.prepare();
+    runner.call_prepare();
     work.refill_slot(0, options_.inputs, rng_);
     check_call(runner, work, set, {}, outputs);
     Json call{{"sizes", task_.fields.to_json(sizes)}};
@@ -292,7 +292,7 @@ void Correctness::draw(RunnerSession& runner, Workload& work, int index) {
   if (index % kinds == 0) work.refill_weights(options_.inputs, rng_);
   if (index % kinds == 0 || few_weights) {
     memory_.finish();
-    runner.prepare();
+    runner.call_prepare();
   }
   if (few_weights) {
     work.poison(0);
@@ -305,7 +305,7 @@ void Correctness::prepare(RunnerSession& runner, Workload& work, double scale) {
   work.refill_weights(InputKind::standard, rng_);
   if (scale != 1) work.scale_weights(scale);
   memory_.finish();
-  runner.prepare();
+  runner.call_prepare();
 }
 
 Json Correctness::check_canary(RunnerSession& runner, Workload& work, const std::string& set) {
@@ -317,7 +317,7 @@ Json Correctness::check_canary(RunnerSession& runner, Workload& work, const std:
   for (size_t i = 0; i < canary->calls(); ++i) {
     work.assign(0, canary->arguments(i));
     memory_.finish();
-    runner.prepare();
+    runner.call_prepare();
     const std::vector<at::Tensor> got = call(runner, work, set);
     const Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed());
     for (size_t j = 0; j < got.size(); ++j) {

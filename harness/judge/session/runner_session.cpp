@@ -143,7 +143,7 @@ void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
   call(Op::bind, options_.call_timeout);
 }
 
-std::optional<Preparing> RunnerSession::prepare() {
+std::optional<Preparing> RunnerSession::call_prepare() {
   const protocol::Answer answer = call(Op::prepare, options_.call_timeout);
   if (answer.prepared == 0) return std::nullopt;
   constexpr uint64_t most = std::numeric_limits<int64_t>::max();

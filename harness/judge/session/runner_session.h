@@ -86,7 +86,7 @@ class RunnerSession {
   /// The weights have new values: has the candidate's prepare() called, if there is one, or the
   /// reference settle its weights. @return what prepare() took, where there is one
   /// @throws Decided
-  std::optional<Preparing> prepare();
+  std::optional<Preparing> call_prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
   /// Captures the same calls as a graph. @return "", or why they cannot be captured; a candidate

@@ -137,7 +137,7 @@ class Kernel {
     if (task.weight_table && told != sizes) tell_shapes(task, told, described);
     memory_->finish();
     runner_->bind(task, told, described);
-    runner_->prepare();
+    runner_->call_prepare();
     runner_->run(0, 1);
     std::vector<Tensor> outputs;
     for (size_t i = 0; i < in_order.size(); ++i) {
