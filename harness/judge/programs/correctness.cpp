@@ -155,7 +155,7 @@ Json Correctness::check_families(RunnerSession& runner) {
     (right.says_something() ? judged : left_out).push_back(name);
     return right.says_something();
   };
-  prepare(runner, work, 1);
+  draw_weights(runner, work, 1);
   const std::vector<TensorSpec> specs = task_.tensors(sizes(set));
   if (std::any_of(specs.begin(), specs.end(), takes_families)) {
     for (const Family& family : choose_families()) {
@@ -165,7 +165,7 @@ Json Correctness::check_families(RunnerSession& runner) {
   }
   if (weights_read(task_) >= weights_of_network) {
     for (const WeightFamily& family : weight_families()) {
-      prepare(runner, work, family.scale);
+      draw_weights(runner, work, family.scale);
       work.refill_slot(0, InputKind::standard, rng_);
       judge(family.name);
     }
@@ -251,7 +251,7 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
   std::vector<Family> families;
   for (size_t i = 0; i < held.size(); ++i) families.push_back(held[order[i].item<int64_t>()]);
   const auto draw = [&](const Mix& mix) {
-    prepare(runner, work, 1);
+    draw_weights(runner, work, 1);
     work.refill_slot(0, mix, rng_);
     judge(mix);
   };
@@ -261,7 +261,7 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
   if (weights_read(task_) >= weights_of_network && below(2) == 0) {
     const std::vector<WeightFamily>& others = weight_families();
     const WeightFamily& family = others[below(static_cast<int64_t>(others.size()))];
-    prepare(runner, work, family.scale);
+    draw_weights(runner, work, family.scale);
     work.refill_slot(0, InputKind::standard, rng_);
     judge({.name = family.name});
   } else if (small && below(2) == 0) {
@@ -301,7 +301,7 @@ void Correctness::draw(RunnerSession& runner, Workload& work, int index) {
   }
 }
 
-void Correctness::prepare(RunnerSession& runner, Workload& work, double scale) {
+void Correctness::draw_weights(RunnerSession& runner, Workload& work, double scale) {
   work.refill_weights(InputKind::standard, rng_);
   if (scale != 1) work.scale_weights(scale);
   memory_.finish();

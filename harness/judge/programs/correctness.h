@@ -60,8 +60,8 @@ class Correctness {
   void draw(RunnerSession& runner, Workload& work, int index);
   // Several sizes, and what they are called.
   std::vector<std::pair<std::string, SizeBytes>> choose_sizes(const std::string& set);
-  // Draws weights, times `scale`.
-  void prepare(RunnerSession& runner, Workload& work, double scale);
+  // Draws weights, times `scale`, and has the runner prepare them.
+  void draw_weights(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
                                      const std::string& set, const std::string& circumstances);
   void check_call(RunnerSession& runner, Workload& work, const std::string& set,
