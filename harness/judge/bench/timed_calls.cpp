@@ -74,7 +74,7 @@ void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
   if (timed_.families.empty()) return;
   const auto phase = timed_.phases.in("inputs");
   std::shuffle(timed_.families.begin(), timed_.families.end(), choices);
-  mix_ = in_turn(timed_.families, 0, timed_.task.tensors(timed_.sizes));
+  mix_ = divide(timed_.families, 0, timed_.task.tensors(timed_.sizes));
   std::uniform_int_distribution<int64_t> one(called.first, called.first + called.count - 1);
   mixed_slot_ = one(choices);
   work_->draw_slot(mixed_slot_, mix_, rng_);
@@ -145,9 +145,9 @@ bool TimedCalls::is_right(int64_t slot, size_t output, const at::Tensor& got) co
     return !compare_argument(spec, got, torch, work_->input(spec.argument_of->input, slot)).worst;
   }
   if (slot != mixed_slot_) return surely_right(spec, got, torch, plan_.tolerances[output]);
-  const std::vector<Share> shares = shares_of(mix_, spec);
-  return std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
-    return surely_right(share.of(spec), share.of(got), share.of(torch), plan_.tolerances[output]);
+  const std::vector<SampleRange> ranges = sample_ranges(mix_, spec);
+  return std::all_of(ranges.begin(), ranges.end(), [&](const SampleRange& range) {
+    return surely_right(range.of(spec), range.of(got), range.of(torch), plan_.tolerances[output]);
   });
 }
 

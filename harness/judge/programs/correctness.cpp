@@ -256,7 +256,7 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
     judge(mix);
   };
   const std::vector<TensorSpec> tensors = task_.tensors(sizes(set));
-  draw(in_turn(families, 0, tensors));
+  draw(divide(families, 0, tensors));
   constexpr int64_t most_dimensions = 4;
   if (weights_read(task_) >= weights_of_network && below(2) == 0) {
     const std::vector<WeightFamily>& others = weight_families();
@@ -265,9 +265,9 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
     work.refill_slot(0, InputKind::standard, rng_);
     judge({.name = family.name});
   } else if (small && below(2) == 0) {
-    draw(in_turn(families, 1 + below(most_dimensions), tensors));
+    draw(divide(families, 1 + below(most_dimensions), tensors));
   } else {
-    draw(in_turn({families.back()}, 0, tensors));
+    draw(divide({families.back()}, 0, tensors));
   }
   return reports;
 }
