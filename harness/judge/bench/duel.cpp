@@ -40,7 +40,7 @@ Duel::Duel(const TimedTask& timed, DuelPlan plan, RunnerSession& reference,
 }
 
 void Duel::find_calls(const UnitSize& size) {
-  const Range only{0, 1};
+  const SlotRange only{0, 1};
   std::vector<double> reference, candidate;
   const int trials = times_count() ? 3 : 1;
   reference_.unit(only);
@@ -94,13 +94,13 @@ std::string Duel::select(LaunchMode mode) {
 
 void Duel::restart_samples() { reference_.samples = candidate_.samples = {}; }
 
-Range Duel::random_range(int64_t count) {
+SlotRange Duel::random_range(int64_t count) {
   std::uniform_int_distribution<int64_t> first(0, calls_.slots() - count);
   return {first(choices_), count};
 }
 
 // The calls of the next unit.
-Range Duel::next_range() {
+SlotRange Duel::next_range() {
   return reference_.mode() == LaunchMode::graph ? captured_ : random_range(calls_.per_unit());
 }
 
@@ -114,7 +114,7 @@ void Duel::warm_up() {
   } while (seconds_since(start) < enough_seconds);
 }
 
-void Duel::verify(Range called) {
+void Duel::verify(SlotRange called) {
   if (!calls_.are_checked()) return;
   {
     const auto phase = phases_.in("checks");
@@ -130,7 +130,7 @@ void Duel::check_parts_alone() {
   const int64_t calls = calls_.per_unit();
   if (calls == 1 || (std::exchange(parts_checked_, true) && dice(choices_) > 1)) return;
   std::uniform_int_distribution<int64_t> some(1, calls / 2);
-  const Range range = random_range(some(choices_));
+  const SlotRange range = random_range(some(choices_));
   candidate_.capture_again(range);
   calls_.renew(range);
   candidate_.unit(range);
@@ -143,7 +143,7 @@ void Duel::check_parts_alone() {
 // whole chain.
 void Duel::capture_elsewhere() {
   const auto phase = phases_.in("recording");
-  const Range range = random_range(calls_.per_unit());
+  const SlotRange range = random_range(calls_.per_unit());
   if (range.first == captured_.first) return;
   captured_ = range;
   for (Arm* arm : {&reference_, &candidate_}) arm->capture_again(captured_);
@@ -170,7 +170,7 @@ Abba Duel::block() {
 }
 
 // The same for both arms, or what comes before a unit would speak for one of them.
-double Duel::timed_unit(Arm& arm, std::vector<double>& ready, Range range) {
+double Duel::timed_unit(Arm& arm, std::vector<double>& ready, SlotRange range) {
   calls_.choose_places(range);
   arm.samples.publishing.push_back(calls_.renew(range));
   const double seconds = arm.net_unit(range);
@@ -187,7 +187,7 @@ double Duel::reference_unit(std::vector<double>& ready) {
 // Its inputs come when the reference's unit is over, and its outputs are right before the next one
 // begins: what it does in the reference's units is of no use to it.
 double Duel::candidate_unit() {
-  const Range range = next_range();
+  const SlotRange range = next_range();
   const double seconds = timed_unit(candidate_, candidate_.samples.ready, range);
   calls_.expect(range);
   verify(range);
@@ -200,7 +200,7 @@ double Duel::candidate_unit() {
 // cannot be noticed. Values that come afterwards are later than all early work, but the runner
 // waits some microseconds longer for them. One call has values of families, so a kernel that is
 // careful only where it is not timed fails.
-void Duel::reveal_inputs_late(Range range) {
+void Duel::reveal_inputs_late(SlotRange range) {
   calls_.draw_mixed(range, choices_);
   const std::function<void()> reveal = calls_.hold_back(range);
   calls_.publish(range);
@@ -238,7 +238,7 @@ ArmTimes Duel::reference_alone(LaunchMode mode, int samples) {
   std::vector<double> units, ready, publishing;
   for (int i = 0; i < samples; ++i) {
     // All that comes before a unit of a block, so that it waits as long.
-    const Range range = next_range();
+    const SlotRange range = next_range();
     publishing.push_back(calls_.renew(range));
     units.push_back(reference_.net_unit(range));
     ready.push_back(reference_.ready_seconds());
@@ -255,7 +255,7 @@ ArmTimes Duel::reference_alone(LaunchMode mode, int samples) {
 double Duel::single_call() {
   constexpr int samples = 7;
   constexpr double enough_seconds = 1;  // where times count for nothing
-  const Range only = random_range(1);
+  const SlotRange only = random_range(1);
   candidate_.capture_again(only);
   std::uniform_int_distribution<int> any(0, samples - 1);
   const int late = any(choices_);
@@ -281,7 +281,7 @@ double Duel::single_call() {
 
 double Duel::reference_single_call() {
   constexpr int samples = 7;
-  const Range only = random_range(1);
+  const SlotRange only = random_range(1);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
     calls_.renew(only);

@@ -63,15 +63,15 @@ class Duel {
 
  private:
   void find_calls(const UnitSize& size);
-  Range random_range(int64_t count);
-  Range next_range();
+  SlotRange random_range(int64_t count);
+  SlotRange next_range();
   void capture_elsewhere();
-  double timed_unit(Arm& arm, std::vector<double>& ready, Range range);
+  double timed_unit(Arm& arm, std::vector<double>& ready, SlotRange range);
   double reference_unit(std::vector<double>& ready);
   double candidate_unit();
-  void reveal_inputs_late(Range range);
+  void reveal_inputs_late(SlotRange range);
   void after_unit(Arm& arm);
-  void verify(Range called);
+  void verify(SlotRange called);
   void warm_up();
   void check_parts_alone();
 
@@ -80,7 +80,7 @@ class Duel {
   TimedCalls calls_;
   std::mt19937_64 choices_;  ///< which slots are called, and when parts of units are checked
   int blocks_ = 0;           ///< of this chain
-  Range captured_;           ///< the timed unit, where it is a graph
+  SlotRange captured_;       ///< the timed unit, where it is a graph
   bool parts_checked_ = false, inputs_came_late_ = false;  ///< in this chain
 };
 

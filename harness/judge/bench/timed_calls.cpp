@@ -61,7 +61,7 @@ void TimedCalls::bind(RunnerSession& reference, RunnerSession& candidate) {
 
 int64_t TimedCalls::most_per_unit() const { return std::min(most_slots_ - 1, max_calls); }
 
-void TimedCalls::draw(Range called) {
+void TimedCalls::draw(SlotRange called) {
   const auto phase = timed_.phases.in("inputs");
   mixed_slot_ = -1;
   for (int64_t s = called.first; s < called.first + called.count; ++s) {
@@ -69,7 +69,7 @@ void TimedCalls::draw(Range called) {
   }
 }
 
-void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
+void TimedCalls::draw_mixed(SlotRange called, std::mt19937_64& choices) {
   draw(called);
   if (timed_.families.empty()) return;
   const auto phase = timed_.phases.in("inputs");
@@ -80,7 +80,7 @@ void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
   work_->draw_slot(mixed_slot_, mix_, rng_);
 }
 
-double TimedCalls::publish(Range called) {
+double TimedCalls::publish(SlotRange called) {
   const auto phase = timed_.phases.in("inputs");
   timed_.memory.finish();
   const auto start = std::chrono::steady_clock::now();
@@ -97,12 +97,12 @@ void TimedCalls::publish_slot(int64_t slot) {
   timed_.memory.finish();
 }
 
-double TimedCalls::renew(Range called) {
+double TimedCalls::renew(SlotRange called) {
   draw(called);
   return publish(called);
 }
 
-std::function<void()> TimedCalls::hold_back(Range called) {
+std::function<void()> TimedCalls::hold_back(SlotRange called) {
   const auto phase = timed_.phases.in("inputs");
   return [this, reveal = work_->hold_back_inputs(called.first, called.count, rng_)] {
     reveal();
@@ -110,7 +110,7 @@ std::function<void()> TimedCalls::hold_back(Range called) {
   };
 }
 
-void TimedCalls::expect(Range called) {
+void TimedCalls::expect(SlotRange called) {
   const auto phase = timed_.phases.in("expected");
   expected_.assign(slots(), {});
   for (int64_t s = called.first; s < called.first + called.count; ++s) {
@@ -121,7 +121,7 @@ void TimedCalls::expect(Range called) {
   timed_.memory.finish();
 }
 
-void TimedCalls::verify(Range called) {
+void TimedCalls::verify(SlotRange called) {
   const auto phase = timed_.phases.in("checks");
   for (int64_t s = 0; s < slots(); ++s) {
     called.contains(s) ? verify_call(s) : work_->check_untouched(s);
@@ -188,7 +188,7 @@ void TimedCalls::refuse(const std::string& what, size_t output, const Comparison
                                         describe_worst(work_->outputs()[output], c) + inputs);
 }
 
-void TimedCalls::choose_places(Range called) {
+void TimedCalls::choose_places(SlotRange called) {
   places_ = work_->output_places(called.first, called.count, rng_);
 }
 

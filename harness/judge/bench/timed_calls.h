@@ -37,27 +37,27 @@ class TimedCalls {
   int64_t most_per_unit() const;
 
   /// Draws inputs for these calls where the runners do not see them yet.
-  void draw(Range called);
+  void draw(SlotRange called);
   /// The same, but one of them gets values of the task's families.
-  void draw_mixed(Range called, std::mt19937_64& choices);
+  void draw_mixed(SlotRange called, std::mt19937_64& choices);
   /// Brings them to the runners and poisons all other slots. The last thing before the first unit
   /// that is to read them, so that nobody can begin earlier. @return seconds
-  double publish(Range called);
+  double publish(SlotRange called);
   /// The same for one slot, when the others are poisoned already.
   void publish_slot(int64_t slot);
   /// Both. @return seconds that publish() took
-  double renew(Range called);
+  double renew(SlotRange called);
   /// Holds some of the drawn inputs back from publish(). @return what gives them to the runners
-  std::function<void()> hold_back(Range called);
+  std::function<void()> hold_back(SlotRange called);
 
   /// Computes what the outputs of these calls should be.
-  void expect(Range called);
+  void expect(SlotRange called);
   /// Checks outputs, untouched slots, inputs and guards. @throws Decided
-  void verify(Range called);
+  void verify(SlotRange called);
   void verify_call(int64_t slot);
 
   /// Chooses some elements of the outputs that the next unit writes.
-  void choose_places(Range called);
+  void choose_places(SlotRange called);
   /// Reads them as the runner left them, before anything else.
   void read_places();
   /// @throws Decided if they have changed since
