@@ -76,11 +76,11 @@ function(kb_add_task level slug)
   add_library(${name} SHARED ${dir}/reference.cpp)
   target_include_directories(${name} PRIVATE ${dir})
   target_compile_definitions(${name} PRIVATE KB_TASK_NAME="level${level}/${slug}")
-  target_link_libraries(${name} PRIVATE kb_reference)
+  target_link_libraries(${name} PRIVATE kb_reference_library)
   # Without the empty symbol CMake defines <target>_EXPORTS, and the compiler drops the shared header.
   set_target_properties(${name} PROPERTIES PREFIX "" DEFINE_SYMBOL "" CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/tasks)
-  target_precompile_headers(${name} REUSE_FROM kb_reference)
+  target_precompile_headers(${name} REUSE_FROM kb_reference_library)
 
   foreach(kind IN ITEMS test bench)
     add_executable(${name}.${kind} $<TARGET_OBJECTS:kb_${kind}_main>)

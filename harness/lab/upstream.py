@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 THREADS = 2
-BUILD_IT = "build it with: cmake --build --preset cpu --target kb_reference_tool"
+BUILD_IT = "build it with: cmake --build --preset cpu --target kb_reference"
 CLASSES = ("num_classes", "output_classes")  # outputs that width_div leaves alone
 PARAMETERS = {"image_size": "img_size"}  # of Model, where it calls a constant by another name
 

@@ -143,15 +143,15 @@ std::optional<Canary> Canary::find(const Task& task, const SizeBytes& sizes, con
       if (largest <= numbers.largest_output) break;
     }
   }
-  if (element != at::kFloat && !canary.library_is_exact(task, sizes)) return std::nullopt;
+  if (element != at::kFloat && !canary.torch_is_exact(task, sizes)) return std::nullopt;
   return canary;
 }
 
-bool Canary::library_is_exact(const Task& task, const SizeBytes& sizes) const {
+bool Canary::torch_is_exact(const Task& task, const SizeBytes& sizes) const {
   for (size_t call = 0; call < calls(); ++call) {
     const Expectation right(task, sizes, arguments(call), /*noise_seed=*/0);
     for (size_t i = 0; i < right.outputs().size(); ++i) {
-      if (right.compare_exact(i, right.library(i)).worst) return false;
+      if (right.compare_integers(i, right.torch(i)).worst) return false;
     }
   }
   return true;

@@ -24,7 +24,7 @@ class Canary {
  public:
   /// @param given inputs and weights from the task's default fills, in reference()'s order
   /// @return nothing if the reference is no such product, if the contract lets its operands be
-  /// rounded, or if the library itself does not keep sums of 16-bit operands in fp32
+  /// rounded, or if LibTorch itself does not keep sums of 16-bit operands in fp32
   static std::optional<Canary> find(const Task& task, const SizeBytes& sizes,
                                     const std::vector<at::Tensor>& given);
 
@@ -40,7 +40,7 @@ class Canary {
   size_t position(size_t call) const { return factors_[call].position; }
 
  private:
-  bool library_is_exact(const Task& task, const SizeBytes& sizes) const;
+  bool torch_is_exact(const Task& task, const SizeBytes& sizes) const;
 
   struct Factor {
     std::string name;

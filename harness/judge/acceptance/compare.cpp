@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double squared_norm(const Expected& values) {
+double squared_norm(const Oracle& values) {
   double sum = 0;
   for_slices(values.numel(), [&](int64_t first, int64_t count) {
     sum += finite(values.range(first, count).to(at::kDouble)).square_().sum().item<double>();
@@ -22,19 +22,19 @@ double squared_norm(const Expected& values) {
   return sum;
 }
 
-// What the oracle and the library say about an output as a whole.
+// What the oracle and LibTorch say about an output as a whole.
 struct Norms {
-  double oracle_squared = 0, library_squared = 0, library_max = 0;
+  double oracle_squared = 0, torch_squared = 0, torch_max = 0;
 };
 
-Norms measure(const at::Tensor& library, const Expected& oracle) {
+Norms measure(const at::Tensor& torch, const Oracle& oracle) {
   Norms norms;
   for_slices(oracle.numel(), [&](int64_t first, int64_t count) {
-    const at::Tensor exact = oracle.range(first, count).to(at::kDouble);
-    norms.oracle_squared += finite(exact).square_().sum().item<double>();
-    const at::Tensor off = finite(flat_slice(library, first, count).to(exact) - exact);
-    norms.library_squared += off.square().sum().item<double>();
-    norms.library_max = std::max(norms.library_max, off.abs().max().item<double>());
+    const at::Tensor values = oracle.range(first, count).to(at::kDouble);
+    norms.oracle_squared += finite(values).square_().sum().item<double>();
+    const at::Tensor off = finite(flat_slice(torch, first, count).to(values) - values);
+    norms.torch_squared += off.square().sum().item<double>();
+    norms.torch_max = std::max(norms.torch_max, off.abs().max().item<double>());
   });
   return norms;
 }
@@ -73,8 +73,7 @@ std::string reason_for(const at::Tensor& element) {
   return unwritten(element).item<bool>() ? "unwritten" : "nan";
 }
 
-Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got,
-                            const Expected& expected) {
+Comparison compare_integers(const TensorSpec& spec, const at::Tensor& got, const Oracle& expected) {
   Comparison result;
   result.elements = spec.numel();
   // Bytes, because a bool that is neither 0 nor 1 must not pass for true.
@@ -135,7 +134,7 @@ std::string describe_worst(const TensorSpec& spec, const Comparison& c) {
   return text.str();
 }
 
-Expected::Expected(const at::Tensor& whole)
+Oracle::Oracle(const at::Tensor& whole)
     : numel_(whole.numel()),
       range_([whole](int64_t first, int64_t count) { return flat_slice(whole, first, count); }) {}
 
@@ -145,15 +144,14 @@ Tolerance wider(const Tolerance& a, const Tolerance& b) {
           .per_value = std::max(a.per_value, b.per_value)};
 }
 
-Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
-                          const Expected& oracle) {
-  const Norms norms = measure(library, oracle);
+Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& torch, const Oracle& oracle) {
+  const Norms norms = measure(torch, oracle);
   const double rms = std::sqrt(norms.oracle_squared / static_cast<double>(oracle.numel()));
   if (spec.dtype == at::kHalf || spec.dtype == at::kBFloat16) {
     const double roundings = 2 * unit_roundoff(spec.dtype);
     return {.relative = roundings + 0.5 / rms, .per_rms = 0.5 / rms, .per_value = roundings};
   }
-  const double per_rms = std::max(0.5, 8 * norms.library_max) / rms;
+  const double per_rms = std::max(0.5, 8 * norms.torch_max) / rms;
   return {.relative = per_rms, .per_rms = per_rms};
 }
 
@@ -259,7 +257,7 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
   return result;
 }
 
-Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Oracle& expected,
                           const Tolerance& tolerance) {
   if (spec.numel() == 0) return {};
   if (!at::isFloatingType(spec.dtype)) return compare_integers(spec, got, expected);
@@ -277,8 +275,8 @@ Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const E
       slice_elements);
 }
 
-Comparison compare_argument(const TensorSpec& spec, const at::Tensor& there,
-                            const Expected& expected, const at::Tensor& input) {
+Comparison compare_argument(const TensorSpec& spec, const at::Tensor& there, const Oracle& expected,
+                            const at::Tensor& input) {
   Comparison result;
   result.elements = spec.numel();
   const at::Tensor oracle = expected.range(0, result.elements).view(spec.shape);

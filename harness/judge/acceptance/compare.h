@@ -25,8 +25,8 @@ struct Worst {
 struct Comparison {
   double error = 0;
   double bound = 0;
-  double library_error = 0;  ///< for the report
-  int noisy_runs = 0;        ///< of the reference, that the limits follow from
+  double torch_error = 0;  ///< for the report
+  int noisy_runs = 0;      ///< of the reference, that the limits follow from
   double max_abs_error = 0;
   int64_t elements = 0;
   std::optional<Worst> worst;  ///< set if the output is wrong
@@ -51,15 +51,16 @@ Tolerance wider(const Tolerance& a, const Tolerance& b);
 /// worst element.
 std::string describe_worst(const TensorSpec& spec, const Comparison& comparison);
 
-/// The values that an output should have, in row-major order: at hand, or computed as they are
-/// read.
-class Expected {
+/// The values that an output should have, by the reference in fp64 and in row-major order: at hand,
+/// or computed as they are read. A check of timed calls (quick_check.h) has PyTorch's in their
+/// place.
+class Oracle {
  public:
   /// Elements [first, first + count).
   using Range = std::function<at::Tensor(int64_t first, int64_t count)>;
 
-  Expected(const at::Tensor& whole);
-  Expected(int64_t numel, Range range) : numel_(numel), range_(std::move(range)) {}
+  Oracle(const at::Tensor& whole);
+  Oracle(int64_t numel, Range range) : numel_(numel), range_(std::move(range)) {}
 
   int64_t numel() const { return numel_; }
   at::Tensor range(int64_t first, int64_t count) const { return range_(first, count); }
@@ -70,9 +71,8 @@ class Expected {
 };
 
 /// The tolerance of outputs whose exact values are integers: half a unit in each element, or 8 x
-/// the library's worst error if that is more; for 16-bit types half a unit and two roundings.
-Tolerance exact_tolerance(const TensorSpec& spec, const at::Tensor& library,
-                          const Expected& oracle);
+/// LibTorch's worst error if that is more; for 16-bit types half a unit and two roundings.
+Tolerance integer_tolerance(const TensorSpec& spec, const at::Tensor& torch, const Oracle& oracle);
 
 /// What the elements of a slice should be, and how far they may be off.
 struct Allowance {
@@ -111,12 +111,12 @@ Comparison compare_slices(const TensorSpec& spec, const at::Tensor& got,
                           int64_t strays = 0);
 
 /// The same as compare_slices() with one tolerance for all elements. Integers must be equal.
-Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Expected& expected,
+Comparison compare_output(const TensorSpec& spec, const at::Tensor& got, const Oracle& expected,
                           const Tolerance& tolerance);
 
 /// For outputs that name a position (TensorSpec::argument_of): `got` is right where the input holds
 /// the same value as at the oracle's position.
-Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const Expected& oracle,
+Comparison compare_argument(const TensorSpec& spec, const at::Tensor& got, const Oracle& oracle,
                             const at::Tensor& input);
 
 }  // namespace kb

@@ -62,7 +62,7 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
     : task_(std::move(task)),
       sizes_(std::move(sizes)),
       given_(std::move(given)),
-      library_(on_host(task_.reference(sizes_, given_), plan.on_host)),
+      torch_(on_host(task_.reference(sizes_, given_), plan.on_host)),
       noise_seed_(noise_seed),
       piece_bytes_(plan.piece_bytes),
       slicing_(plan.slicing),
@@ -70,8 +70,8 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
   if (plan.slicing) {
     oracle_ = plan.slicing->oracle(task_, sizes_, given_);
   } else {
-    const auto exact = task_.reference(sizes_, in_fp64(on_host(given_, plan.oracle_on_host)));
-    oracle_ = {exact.begin(), exact.end()};
+    const auto whole = task_.reference(sizes_, in_fp64(on_host(given_, plan.oracle_on_host)));
+    oracle_ = {whole.begin(), whole.end()};
   }
   for (const TensorSpec& spec : task_.tensors(sizes_)) {
     if (spec.role == Role::input) inputs_.push_back(spec);
@@ -80,19 +80,19 @@ Expectation::Expectation(Task task, SizeBytes sizes, std::vector<at::Tensor> giv
   of_pieces_.resize(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const TensorSpec& spec = outputs_[i];
-    TORCH_CHECK(library_.at(i).sizes() == c10::IntArrayRef(spec.shape) &&
-                    oracle_.at(i).numel() == library_[i].numel(),
+    TORCH_CHECK(torch_.at(i).sizes() == c10::IntArrayRef(spec.shape) &&
+                    oracle_.at(i).numel() == torch_[i].numel(),
                 task_.name, ": output '", spec.name,
                 "' is declared with another shape than reference() returns");
     spreads_.emplace_back();
     if (!at::isFloatingType(spec.dtype)) continue;
-    spreads_[i].emplace(spec, library_[i], oracle_[i],
+    spreads_[i].emplace(spec, torch_[i], oracle_[i],
                         first_rows ? first_rows(spec) : std::vector<int64_t>{});
   }
 }
 
-at::Tensor Expectation::oracle(size_t output) const {
-  const Expected& oracle = oracle_.at(output);
+at::Tensor Expectation::whole_oracle(size_t output) const {
+  const Oracle& oracle = oracle_.at(output);
   return oracle.range(0, oracle.numel()).view(outputs_[output].shape);
 }
 
@@ -223,16 +223,16 @@ Tolerance Expectation::tolerance(size_t output) {
   if (some >= rows) return wider(spread->tolerance(), of_pieces_[output]);
   TensorSpec part = spec;
   part.shape[0] = some;
-  const Expected& whole = oracle_[output];
-  const Expected first(part.numel(),
-                       [&](int64_t at, int64_t count) { return whole.range(at, count); });
-  return wider(Spread(part, library_[output].narrow(0, 0, some), first).tolerance(),
+  const Oracle& whole = oracle_[output];
+  const Oracle first(part.numel(),
+                     [&](int64_t at, int64_t count) { return whole.range(at, count); });
+  return wider(Spread(part, torch_[output].narrow(0, 0, some), first).tolerance(),
                of_pieces_[output]);
 }
 
-Comparison Expectation::compare_exact(size_t output, const at::Tensor& got) const {
+Comparison Expectation::compare_integers(size_t output, const at::Tensor& got) const {
   return compare_output(outputs_.at(output), got, oracle_.at(output),
-                        exact_tolerance(outputs_.at(output), library(output), oracle_.at(output)));
+                        integer_tolerance(outputs_.at(output), torch(output), oracle_.at(output)));
 }
 
 }  // namespace kb

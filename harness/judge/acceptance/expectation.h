@@ -31,8 +31,8 @@ struct Wrong {
 /// Where an output's samples begin, if they are not its rows (Spread).
 using FirstRows = std::function<std::vector<int64_t>(const TensorSpec& output)>;
 
-/// The inputs and weights of one call, the reference's outputs in their own precision (library) and
-/// in fp64 (oracle), and how far rounding moves them.
+/// The inputs and weights of one call, the reference's outputs in their own precision (LibTorch)
+/// and in fp64 (oracle), and how far rounding moves them.
 class Expectation {
  public:
   /// @param given inputs and weights in reference()'s order
@@ -43,19 +43,19 @@ class Expectation {
 
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
   const std::vector<at::Tensor>& given() const { return given_; }
-  const at::Tensor& library(size_t output) const { return library_.at(output); }
-  const Expected& exact(size_t output) const { return oracle_.at(output); }
+  const at::Tensor& torch(size_t output) const { return torch_.at(output); }
+  const Oracle& oracle(size_t output) const { return oracle_.at(output); }
   /// All of it, whether it fits or not.
-  at::Tensor oracle(size_t output) const;
+  at::Tensor whole_oracle(size_t output) const;
 
   /// Compares an output: by the value at its position where it names one, integers for equality,
-  /// and others by their spread. What the library's error does not explain is compared again with
+  /// and others by their spread. What LibTorch's error does not explain is compared again with
   /// the noise of two runs, then four, then eight, and is wrong only if all of these say so; a few
   /// wrong elements also with sixteen and thirty-two. Outputs of gigabytes are looked at again in
   /// some of the slices that hold wrong elements.
   Comparison compare(size_t output, const at::Tensor& got);
   /// Compares an output whose exact values are integers.
-  Comparison compare_exact(size_t output, const at::Tensor& got) const;
+  Comparison compare_integers(size_t output, const at::Tensor& got) const;
 
   /// Whether any element of any output is judged, by what is known so far.
   bool says_something();
@@ -73,8 +73,8 @@ class Expectation {
   Task task_;
   SizeBytes sizes_;
   std::vector<TensorSpec> inputs_, outputs_;
-  std::vector<at::Tensor> given_, library_;
-  std::vector<Expected> oracle_;
+  std::vector<at::Tensor> given_, torch_;
+  std::vector<Oracle> oracle_;
   std::vector<std::optional<Spread>> spreads_;  ///< of outputs of real numbers
   std::vector<Tolerance> of_pieces_;            ///< that were compared by themselves
   uint64_t noise_seed_;

@@ -36,7 +36,7 @@ void positive(at::Tensor& out, at::Generator& rng) { out.normal_(0, 1, rng).abs_
 void offset(at::Tensor& out, at::Generator& rng) { out.normal_(1000, 1, rng); }
 
 // Exponentials of these differ by more than the largest float.
-void spread(at::Tensor& out, at::Generator& rng) { out.normal_(0, 100, rng); }
+void large_deviation(at::Tensor& out, at::Generator& rng) { out.normal_(0, 100, rng); }
 
 void ties(at::Tensor& out, at::Generator& rng) { out.random_(-2, 3, rng); }
 
@@ -96,7 +96,7 @@ const std::vector<Family>& families() {
       {"far_negative", far_negative},
       {"positive", positive, false},
       {"offset", offset, false},
-      {"spread", spread},
+      {"large_deviation", large_deviation},
       {"ties", ties, false},
       {"zeros", zeros},
       {"dominated", dominated},

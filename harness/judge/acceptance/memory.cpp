@@ -69,21 +69,21 @@ Decided does_not_fit(int64_t needed, const std::string& whose, int64_t available
 
 int64_t peak_bytes(const Task& task, const SizeBytes& sizes) {
   const Footprint bytes = footprint(task, sizes);
-  // Shared and private inputs and their fp64 copy (2x); output, snapshot, library, oracle (2x),
-  // fp64 intermediate (2x); a gigabyte for comparing and workspaces.
+  // Shared and private inputs and their fp64 copy (2x); output, snapshot, LibTorch's result,
+  // oracle (2x), fp64 intermediate (2x); a gigabyte for comparing and workspaces.
   return 4 * bytes.given + 7 * bytes.outputs + gib;
 }
 
 int64_t sliced_peak_bytes(const Task& task, const SizeBytes& sizes, const Slicing& slicing) {
   const Footprint bytes = footprint(task, sizes);
-  // Shared and private inputs; output, snapshot, library; one slice and what does not shrink with
-  // it; two gigabytes for comparing and workspaces.
+  // Shared and private inputs; output, snapshot, LibTorch's result; one slice and what does not
+  // shrink with it; two gigabytes for comparing and workspaces.
   return 2 * bytes.given + 3 * bytes.outputs + slicing.bytes(task, sizes) + 2 * gib;
 }
 
 int64_t host_bytes(const Task& task, const SizeBytes& sizes) {
   const Footprint bytes = footprint(task, sizes);
-  // Inputs in fp64 (2x); output, library, oracle (2x), fp64 intermediate (2x).
+  // Inputs in fp64 (2x); output, LibTorch's result, oracle (2x), fp64 intermediate (2x).
   return 2 * bytes.given + 6 * bytes.outputs + gib;
 }
 
@@ -111,7 +111,7 @@ OraclePlan plan_oracle(const Task& task, const SizeBytes& sizes, int64_t availab
   }
   if (whole <= available) return {};
   if (whole - 2 * bytes.outputs <= available) return {.on_host = true};
-  // Shared and private inputs; output and what it is compared with, or the library at work.
+  // Shared and private inputs; output and what it is compared with, or LibTorch at work.
   const int64_t least = 2 * bytes.given + 3 * bytes.outputs + gib;
   if (least > available) throw does_not_fit(least, "device", available);
   const int64_t host = host_bytes(task, sizes);

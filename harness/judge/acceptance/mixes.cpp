@@ -8,8 +8,8 @@
 namespace kb {
 namespace {
 
-// Where the rows of a family begin; those of the last one end at share_begin(rows, count, count).
-int64_t share_begin(int64_t rows, int64_t family, int64_t count) { return rows * family / count; }
+// Where the rows of a family begin; those of the last one end at range_begin(rows, count, count).
+int64_t range_begin(int64_t rows, int64_t family, int64_t count) { return rows * family / count; }
 
 bool has_rows(const TensorSpec& tensor, int64_t rows) {
   return !tensor.shape.empty() && tensor.numel() > 0 && tensor.shape[0] == rows;
@@ -26,8 +26,8 @@ std::string in_others(const Mix& mix) {
 
 }  // namespace
 
-Mix in_turn(const std::vector<Family>& families, int64_t dimension,
-            const std::vector<TensorSpec>& tensors) {
+Mix divide(const std::vector<Family>& families, int64_t dimension,
+           const std::vector<TensorSpec>& tensors) {
   Mix mix{.families = families, .dimension = dimension};
   bool has_matrix = false;
   for (const TensorSpec& input : tensors) {
@@ -62,8 +62,8 @@ void Mix::fill(const TensorSpec& input, at::Tensor& out, at::Generator& rng) con
   const auto count = is_divided ? static_cast<int64_t>(families.size()) : 0;
   if (!is_divided) families.front().fill(out, rng);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = share_begin(out.size(along), i, count);
-    const int64_t end = share_begin(out.size(along), i + 1, count);
+    const int64_t begin = range_begin(out.size(along), i, count);
+    const int64_t end = range_begin(out.size(along), i + 1, count);
     at::Tensor place = out.narrow(along, begin, end - begin);
     if (place.numel() == 0) continue;
     at::Tensor part = place.contiguous();  // itself, or a copy
@@ -74,39 +74,39 @@ void Mix::fill(const TensorSpec& input, at::Tensor& out, at::Generator& rng) con
   out.clamp_(-largest, largest);
 }
 
-at::Tensor Share::of(const at::Tensor& tensor) const {
+at::Tensor SampleRange::of(const at::Tensor& tensor) const {
   return whole ? tensor : tensor.narrow(0, first, count);
 }
 
-TensorSpec Share::of(TensorSpec spec) const {
+TensorSpec SampleRange::of(TensorSpec spec) const {
   if (!whole) spec.shape[0] = count;
   return spec;
 }
 
-std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output) {
+std::vector<SampleRange> sample_ranges(const Mix& mix, const TensorSpec& output) {
   if (mix.samples == 0 || !may_have_samples(output) || !has_rows(output, mix.samples)) {
     return {{.inputs = mix.name}};
   }
-  std::vector<Share> shares;
+  std::vector<SampleRange> ranges;
   const auto count = static_cast<int64_t>(mix.families.size());
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = share_begin(output.shape[0], i, count);
-    const int64_t end = share_begin(output.shape[0], i + 1, count);
+    const int64_t begin = range_begin(output.shape[0], i, count);
+    const int64_t end = range_begin(output.shape[0], i + 1, count);
     if (begin == end) continue;
-    shares.push_back({.inputs = mix.families[i].name + " in samples " + std::to_string(begin) +
+    ranges.push_back({.inputs = mix.families[i].name + " in samples " + std::to_string(begin) +
                                 " to " + std::to_string(end - 1) + in_others(mix),
                       .whole = false,
                       .first = begin,
                       .count = end - begin});
   }
-  return shares;
+  return ranges;
 }
 
 FirstRows first_rows(const Mix& mix) {
   return [mix](const TensorSpec& output) {
     std::vector<int64_t> begins;
     if (output.shape.size() != 1) return begins;
-    for (const Share& share : shares_of(mix, output)) begins.push_back(share.first);
+    for (const SampleRange& range : sample_ranges(mix, output)) begins.push_back(range.first);
     return begins;
   };
 }
@@ -117,10 +117,10 @@ std::optional<WrongInMix> judge_mix(Expectation& right, const Mix& mix,
     Comparison c = right.compare(i, got[i]);
     if (!c.worst) continue;
     std::string inputs = mix.name;
-    for (const Share& share : shares_of(mix, right.outputs()[i])) {
-      if (share.whole) break;
+    for (const SampleRange& range : sample_ranges(mix, right.outputs()[i])) {
+      if (range.whole) break;
       const int64_t sample = c.worst->index.front();
-      if (sample >= share.first && sample < share.first + share.count) inputs = share.inputs;
+      if (sample >= range.first && sample < range.first + range.count) inputs = range.inputs;
     }
     return WrongInMix{{i, std::move(c)}, std::move(inputs)};
   }

@@ -28,11 +28,11 @@ struct Mix {
 /// a product. Where there are no such inputs, all values are of the first family.
 /// @param families that have a fill
 /// @param tensors of the task
-Mix in_turn(const std::vector<Family>& families, int64_t dimension,
-            const std::vector<TensorSpec>& tensors);
+Mix divide(const std::vector<Family>& families, int64_t dimension,
+           const std::vector<TensorSpec>& tensors);
 
 /// What one family's samples are in an output, or all of them.
-struct Share {
+struct SampleRange {
   std::string inputs;  ///< what the samples were given, for evidence
   bool whole = true;
   int64_t first = 0, count = 0;  ///< samples, if not whole
@@ -41,10 +41,10 @@ struct Share {
   TensorSpec of(TensorSpec spec) const;
 };
 
-/// One share per family if the output has the samples of the divided inputs, else the whole output.
-std::vector<Share> shares_of(const Mix& mix, const TensorSpec& output);
+/// One range per family if the output has the samples of the divided inputs, else the whole output.
+std::vector<SampleRange> sample_ranges(const Mix& mix, const TensorSpec& output);
 
-/// Where samples begin that are judged together: the shares of an output whose samples are numbers.
+/// Where samples begin that are judged together: the ranges of an output whose samples are numbers.
 FirstRows first_rows(const Mix& mix);
 
 /// An output that is wrong in a mix.

@@ -49,7 +49,7 @@ Operators watch_operators(const std::function<void()>& run, double most_flops = 
 /// nobody needs is no work of a task.
 Operators watch_needed_operators(const std::function<std::vector<at::Tensor>()>& run);
 
-/// Whether the contract that is set lets the library round operands of these to TF32.
+/// Whether the contract that is set lets LibTorch round operands of these to TF32.
 bool may_round_to_tf32(const Operators& operators);
 
 /// The same of a task at any of its sizes, by what its reference calls at the smallest ones. At

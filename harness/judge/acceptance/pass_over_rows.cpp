@@ -24,7 +24,7 @@ void add_rows(const Elements<T>& e, const Pass& pass, typename Pass::Sums* rows)
     const int64_t end = std::min(e.count, (row + 1) * e.columns - e.first);
     typename Pass::Sums sums{};
     for (; i < end; ++i) {
-      pass.add(sums, e.got[i], e.exact[i], e.library[i], row);
+      pass.add(sums, e.got[i], e.oracle[i], e.torch[i], row);
     }
     rows[row].add(sums);
   }
@@ -32,17 +32,17 @@ void add_rows(const Elements<T>& e, const Pass& pass, typename Pass::Sums* rows)
 
 // Some elements, in the memory where the passes run.
 struct Slice {
-  at::Tensor got, library, exact;
+  at::Tensor got, torch, oracle;
   int64_t first, columns;
 };
 
 template <class T>
 Elements<T> elements(const Slice& s) {
   return {static_cast<const T*>(s.got.const_data_ptr()),
-          static_cast<const T*>(s.library.const_data_ptr()),
-          s.exact.const_data_ptr<double>(),
+          static_cast<const T*>(s.torch.const_data_ptr()),
+          s.oracle.const_data_ptr<double>(),
           s.first,
-          s.exact.numel(),
+          s.oracle.numel(),
           s.columns};
 }
 
@@ -50,7 +50,7 @@ template <class Pass>
 void add_slice(const Slice& s, const Pass& pass, typename Pass::Sums* rows) {
   const at::ScalarType type = s.got.scalar_type();
 #ifdef KB_CUDA
-  if (s.exact.is_cuda()) {
+  if (s.oracle.is_cuda()) {
     const cudaStream_t stream = c10::cuda::getCurrentCUDAStream().stream();
     if (type == at::kHalf) return pass_over_device_rows(elements<__half>(s), pass, rows, stream);
     if (type == at::kBFloat16) {
@@ -83,14 +83,14 @@ template <class Pass>
 std::vector<typename Pass::Sums> run(const ComparedOutput& output, const Pass& pass) {
   using Sums = typename Pass::Sums;
   const at::Device device = output.device;
-  const int64_t rows = output.exact.numel() / output.columns;
+  const int64_t rows = output.oracle.numel() / output.columns;
   const at::Tensor sums = to_device(std::vector<Sums>(rows), device);
-  for_slices(output.exact.numel(), [&](int64_t first, int64_t count) {
+  for_slices(output.oracle.numel(), [&](int64_t first, int64_t count) {
     const auto here = [&](const at::Tensor& t) {
       return flat_slice(t, first, count).to(device).contiguous();
     };
-    const Slice slice{here(output.got), here(output.library),
-                      output.exact.range(first, count).to(at::kDouble).contiguous(), first,
+    const Slice slice{here(output.got), here(output.torch),
+                      output.oracle.range(first, count).to(at::kDouble).contiguous(), first,
                       output.columns};
     add_slice(slice, pass, static_cast<Sums*>(sums.mutable_data_ptr()));
   });

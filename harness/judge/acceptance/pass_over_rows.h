@@ -12,9 +12,9 @@ namespace kb {
 
 /// An output and what it should be, all of as many elements.
 struct ComparedOutput {
-  at::Tensor got;      ///< float or a 16-bit type
-  at::Tensor library;  ///< of the same type
-  Expected exact;
+  at::Tensor got;    ///< float or a 16-bit type
+  at::Tensor torch;  ///< of the same type
+  Oracle oracle;
   int64_t columns;    ///< elements of a row
   at::Device device;  ///< of the expected values: passes run there, wherever the others lie
 };

@@ -1,4 +1,4 @@
-// A one-pass check of a timed output against the library's result. It only ever says "surely
+// A one-pass check of a timed output against LibTorch's result. It only ever says "surely
 // right"; where it does not, the full rule decides with a fresh oracle.
 #pragma once
 

@@ -24,9 +24,8 @@ __device__ int64_t shuffled(int64_t value, int distance) {
 }
 
 __device__ RowSums shuffled(const RowSums& s, int d) {
-  return {shuffled(s.value_squared, d), shuffled(s.library_squared, d),
-          shuffled(s.error_squared, d), shuffled(s.largest_error, d),
-          shuffled(s.known, d),         shuffled(s.off, d)};
+  return {shuffled(s.value_squared, d), shuffled(s.torch_squared, d), shuffled(s.error_squared, d),
+          shuffled(s.largest_error, d), shuffled(s.known, d),         shuffled(s.off, d)};
 }
 __device__ RowExcess shuffled(const RowExcess& s, int d) {
   return {shuffled(s.error_squared, d),  shuffled(s.largest_error, d), shuffled(s.largest, d),
@@ -45,7 +44,7 @@ __device__ void raise(double& largest, double value) {
 
 __device__ void add_to(RowSums& sums, const RowSums& more) {
   add_to(sums.value_squared, more.value_squared);
-  add_to(sums.library_squared, more.library_squared);
+  add_to(sums.torch_squared, more.torch_squared);
   add_to(sums.error_squared, more.error_squared);
   raise(sums.largest_error, more.largest_error);
   add_to(sums.known, more.known);
@@ -83,7 +82,7 @@ __global__ void __launch_bounds__(threads)
     const int64_t end = min(min(from + chunk, (row + 1) * e.columns) - e.first, e.count);
     Sums sums{};
     for (int64_t i = begin + member; i < end; i += team) {
-      pass.add(sums, e.got[i], e.exact[i], e.library[i], row);
+      pass.add(sums, e.got[i], e.oracle[i], e.torch[i], row);
     }
     sums = sum_of_warp(sums);
     if (member % warp == 0 && begin < end) add_to(rows[row], sums);

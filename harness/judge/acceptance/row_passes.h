@@ -1,4 +1,4 @@
-// How far an output is off, row by row, next to what the library is off by: in two passes over it
+// How far an output is off, row by row, next to what LibTorch is off by: in two passes over it
 // that keep nothing but sums, since outputs of gigabytes take long to read.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace kb {
 template <class T>
 struct Elements {
   const T* got;
-  const T* library;
-  const double* exact;
+  const T* torch;
+  const double* oracle;
   int64_t first;  ///< place in the output
   int64_t count;
   int64_t columns;  ///< elements of a row
@@ -38,31 +38,31 @@ KB_ON_BOTH bool is_unwritten(const T& element) {
 struct Element {
   double value = 0;        ///< expected
   double off = 0;          ///< infinite where NaN or infinity stands elsewhere than it should
-  double library_off = 0;  ///< how far the library is off
-  bool known = false;      ///< finite, in the library's result as well
+  double torch_off = 0;    ///< how far LibTorch is off
+  bool known = false;      ///< finite, in LibTorch's result as well
   bool unwritten = false;  ///< still what the judge had put there; never right
 
-  /// @param got, library  float or a 16-bit type
+  /// @param got, torch  float or a 16-bit type
   /// @param beyond        from where on a value is infinite in the output's type
   template <class T>
-  KB_ON_BOTH Element(T got, double exact, T library, double beyond)
-      : value(fabs(exact) > beyond ? copysign(INFINITY, exact) : exact),
+  KB_ON_BOTH Element(T got, double oracle, T torch, double beyond)
+      : value(fabs(oracle) > beyond ? copysign(INFINITY, oracle) : oracle),
         unwritten(is_unwritten(got) && !is_nan(value)) {
-    compare(static_cast<float>(got), static_cast<float>(library));
+    compare(static_cast<float>(got), static_cast<float>(torch));
     if (unwritten) off = INFINITY;
   }
 
  private:
-  KB_ON_BOTH void compare(double got, double library) {
+  KB_ON_BOTH void compare(double got, double torch) {
     const bool special = !is_finite(value);
-    if (is_finite(library) == special) return;  // the library says otherwise: nothing is known
+    if (is_finite(torch) == special) return;  // LibTorch says otherwise: nothing is known
     if (special) {
-      if (is_nan(library) != is_nan(value)) return;
+      if (is_nan(torch) != is_nan(value)) return;
       off = got == value || (is_nan(got) && is_nan(value)) ? 0 : INFINITY;
       return;
     }
     known = true;
-    library_off = fabs(library - value);
+    torch_off = fabs(torch - value);
     off = fabs(got - value);
     if (is_nan(off)) off = INFINITY;
   }
@@ -70,14 +70,14 @@ struct Element {
 
 /// What the known elements of a row add up to.
 struct RowSums {
-  double value_squared = 0, library_squared = 0, error_squared = 0;
+  double value_squared = 0, torch_squared = 0, error_squared = 0;
   double largest_error = 0;
   int64_t known = 0;
   int64_t off = 0;  ///< elements of any kind that are off by more than the least limit
 
   KB_ON_BOTH void add(const RowSums& more) {
     value_squared += more.value_squared;
-    library_squared += more.library_squared;
+    torch_squared += more.torch_squared;
     error_squared += more.error_squared;
     largest_error = fmax(largest_error, more.largest_error);
     known += more.known;
@@ -92,13 +92,13 @@ struct MeasureRows {
   double limit_of_value;  ///< the least limit, in units of the value
 
   template <class T>
-  KB_ON_BOTH void add(RowSums& sums, T got, double exact, T library, int64_t) const {
-    const Element e(got, exact, library, beyond);
+  KB_ON_BOTH void add(RowSums& sums, T got, double oracle, T torch, int64_t) const {
+    const Element e(got, oracle, torch, beyond);
     const double limit = e.known ? limit_of_value * fabs(e.value) : 0;
     if (e.off > limit) ++sums.off;
     if (!e.known) return;
     sums.value_squared += e.value * e.value;
-    sums.library_squared += e.library_off * e.library_off;
+    sums.torch_squared += e.torch_off * e.torch_off;
     sums.error_squared += e.off * e.off;
     sums.largest_error = fmax(sums.largest_error, e.off);
     ++sums.known;
@@ -138,8 +138,8 @@ struct JudgeRows {
   const RowLimit* rows;          ///< of all of the output
 
   template <class T>
-  KB_ON_BOTH void add(RowExcess& sums, T got, double exact, T library, int64_t row) const {
-    Element e(got, exact, library, beyond);
+  KB_ON_BOTH void add(RowExcess& sums, T got, double oracle, T torch, int64_t row) const {
+    Element e(got, oracle, torch, beyond);
     const RowLimit& of_row = rows[row];
     if (e.unwritten || (!e.known && e.off > 0)) {
       ++sums.wrong;
@@ -148,8 +148,7 @@ struct JudgeRows {
     }
     if (!e.known || of_row.says_nothing) return;
     const double value_squared = e.value * e.value;
-    const double least =
-        e.library_off * e.library_off + own_rounding * own_rounding * value_squared;
+    const double least = e.torch_off * e.torch_off + own_rounding * own_rounding * value_squared;
     const double limit =
         element_limit * sqrt(least + of_row.moved_squared + of_row.per_value * value_squared);
     // Two right results can lie on both sides of the type's largest value.

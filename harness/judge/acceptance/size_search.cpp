@@ -31,7 +31,7 @@ bool has_space(const TensorSpec& spec) {
   return std::all_of(spec.shape.begin(), spec.shape.end(), [](int64_t size) { return size > 0; });
 }
 
-// The library takes images without pixels in some types and not in others, and calls their mean
+// LibTorch takes images without pixels in some types and not in others, and calls their mean
 // NaN.
 bool holds_in_fp64(const Task& task, const SizeBytes& sizes) {
   try {

@@ -186,11 +186,11 @@ Extent Slicing::extent(const Task& task, const SizeBytes& sizes) const {
   return *std::move(extent);
 }
 
-std::vector<Expected> Slicing::oracle(const Task& task, const SizeBytes& sizes,
-                                      const std::vector<at::Tensor>& given) const {
+std::vector<Oracle> Slicing::oracle(const Task& task, const SizeBytes& sizes,
+                                    const std::vector<at::Tensor>& given) const {
   const Cut cut(task, sizes, extent(task, sizes));
   const auto slices = std::make_shared<Slices>(cut, given, units(cut, slice_bytes_));
-  std::vector<Expected> oracle;
+  std::vector<Oracle> oracle;
   for (size_t i = 0; i < cut.outputs().size(); ++i) {
     oracle.emplace_back(cut.outputs()[i].numel(), [slices, i](int64_t first, int64_t count) {
       return slices->range(i, first, count);

@@ -24,8 +24,8 @@ class Slicing {
 
   /// The oracle's outputs, computed slice by slice as they are read.
   /// @param given inputs and weights in reference()'s order
-  std::vector<Expected> oracle(const Task& task, const SizeBytes& sizes,
-                               const std::vector<at::Tensor>& given) const;
+  std::vector<Oracle> oracle(const Task& task, const SizeBytes& sizes,
+                             const std::vector<at::Tensor>& given) const;
 
   /// What a slice has of the size that is divided.
   struct Units {

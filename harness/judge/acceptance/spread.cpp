@@ -56,15 +56,14 @@ at::Tensor in_range(const at::Tensor& values, at::ScalarType type) {
 // Per element.
 struct Spread::Part {
   at::Tensor values, special;
-  at::Tensor mean_square, largest_square;  // of the moves, the library's among them
+  at::Tensor mean_square, largest_square;  // of the moves, LibTorch's among them
   at::Tensor own_square;                   // of one rounding
   at::Tensor dead;                         // bool: says nothing
   at::Tensor tied;                         // bool: moves by a choice, not in proportion to noise
 };
 
-Spread::Spread(TensorSpec spec, at::Tensor library, Expected oracle,
-               std::vector<int64_t> first_rows)
-    : spec_(std::move(spec)), library_(std::move(library)), oracle_(std::move(oracle)) {
+Spread::Spread(TensorSpec spec, at::Tensor torch, Oracle oracle, std::vector<int64_t> first_rows)
+    : spec_(std::move(spec)), torch_(std::move(torch)), oracle_(std::move(oracle)) {
   if (spec_.numel() == 0) return;
   int64_t rows = spec_.shape.empty() ? 1 : spec_.shape[0];
   if (spec_.shape.size() < 2 && first_rows.empty()) rows = 1;
@@ -152,13 +151,13 @@ void Spread::add(const at::Tensor& one, const at::Tensor& other) {
 Spread::Part Spread::part(int64_t first, int64_t count) const {
   Part part;
   const at::Tensor y = in_range(oracle_.range(first, count).to(at::kDouble), spec_.dtype);
-  const at::Tensor library = flat_slice(library_, first, count).to(y);
+  const at::Tensor torch = flat_slice(torch_, first, count).to(y);
   part.values = y;
   part.special = at::isfinite(y).logical_not_();
-  part.dead = at::isfinite(library).eq(part.special);
-  part.dead.logical_or_(part.special.logical_and(library.isnan().ne(y.isnan())));
+  part.dead = at::isfinite(torch).eq(part.special);
+  part.dead.logical_or_(part.special.logical_and(torch.isnan().ne(y.isnan())));
   part.own_square = (finite(y) * own_rounding(spec_.dtype)).square_();
-  const at::Tensor off = finite(library - y).square_();
+  const at::Tensor off = finite(torch - y).square_();
   part.mean_square = part.largest_square = off;
   part.tied = at::zeros_like(part.dead);
   if (runs_ == 0) return part;
@@ -198,7 +197,7 @@ void Spread::add_to_samples(at::Tensor& sums, const at::Tensor& numbers, int64_t
 
 void Spread::pool() {
   if (is_pooled_ || spec_.numel() == 0) return;
-  if (runs_ == 0) return pool_rows(measure(library_));
+  if (runs_ == 0) return pool_rows(measure(torch_));
   const auto zeros = [&] {
     return at::zeros({samples_}, sample_of_row_.options().dtype(at::kDouble));
   };
@@ -250,7 +249,7 @@ Allowance Spread::allowance(int64_t first, int64_t count) const {
 int64_t Spread::strays() const { return spec_.numel() / elements_of_a_stray; }
 
 ComparedOutput Spread::compared(const at::Tensor& got) const {
-  return {got.to(spec_.dtype), library_, oracle_, row_elements_, sample_of_row_.device()};
+  return {got.to(spec_.dtype), torch_, oracle_, row_elements_, sample_of_row_.device()};
 }
 
 std::vector<RowSums> Spread::measure(const at::Tensor& got) const {
@@ -258,12 +257,12 @@ std::vector<RowSums> Spread::measure(const at::Tensor& got) const {
       compared(got), MeasureRows{beyond(spec_.dtype), element_limit * own_rounding(spec_.dtype)});
 }
 
-// Of the library's error alone.
+// Of LibTorch's error alone.
 void Spread::pool_rows(const std::vector<RowSums>& rows) {
   std::vector<double> moved(samples_), value(samples_), known(samples_);
   for (size_t row = 0; row < rows.size(); ++row) {
     const int64_t sample = samples_of_rows_[row];
-    moved[sample] += rows[row].library_squared;
+    moved[sample] += rows[row].torch_squared;
     value[sample] += rows[row].value_squared;
     known[sample] += static_cast<double>(rows[row].known);
   }
@@ -275,9 +274,9 @@ void Spread::pool_rows(const std::vector<RowSums>& rows) {
   finish_pool(there(known));
 }
 
-double Spread::library_error(const RowSums& all) {
-  library_error_ = relative(all.library_squared, all.value_squared);
-  return *library_error_;
+double Spread::torch_error(const RowSums& all) {
+  torch_error_ = relative(all.torch_squared, all.value_squared);
+  return *torch_error_;
 }
 
 Screening Spread::screen(const at::Tensor& got) {
@@ -293,7 +292,7 @@ Screening Spread::screen(const at::Tensor& got) {
   const std::vector<RowSums> rows = measure(got);
   const RowSums all = total(rows);
   if (!is_pooled_) pool_rows(rows);
-  c.library_error = library_error(all);
+  c.torch_error = torch_error(all);
   // What no element's own rounding forbids is right: the least that a spread can be.
   const double own_limit = whole_limit * own;
   if (all.off == 0 && all.error_squared <= own_limit * own_limit * all.value_squared) {
@@ -343,8 +342,8 @@ Comparison Spread::compare(const at::Tensor& got) {
   Comparison c = compare_slices(
       spec_, got, [this](int64_t first, int64_t count) { return allowance(first, count); },
       at_a_time(), whole_from, strays());
-  if (!library_error_) library_error(total(measure(library_)));
-  c.library_error = *library_error_;
+  if (!torch_error_) torch_error(total(measure(torch_)));
+  c.torch_error = *torch_error_;
   c.noisy_runs = runs_;
   return c;
 }

@@ -1,5 +1,5 @@
 // The acceptance rule: right is what rounding can produce. An output may be as far off as the
-// roundings of its contract move it, and as the library is.
+// roundings of its contract move it, and as LibTorch is.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -28,7 +28,7 @@ inline constexpr int64_t elements_of_a_stray = int64_t{1} << 20;
 /// in it.
 inline constexpr double whole_limit = 3.5;
 
-/// What the library's error alone says of an output.
+/// What LibTorch's error alone says of an output.
 struct Screening {
   bool right = false;
   Comparison comparison;       ///< without a worst element
@@ -40,20 +40,19 @@ struct Screening {
 /// How far rounding moves each element of one output of one call: sigma^2 = S^2 + (S y / Y)^2 + m^2
 /// + (r y)^2. S and Y are the root mean squares of moves and of values in the element's sample, m
 /// is the element's own largest move, r one rounding of the output (16-bit: half). Moves are what
-/// noisy runs differ by from the plain one in fp64; the library's error is one more move. A sample
-/// whose S is over Y / 16 says nothing, nor does an element where a noisy run or the library is not
+/// noisy runs differ by from the plain one in fp64; LibTorch's error is one more move. A sample
+/// whose S is over Y / 16 says nothing, nor does an element where a noisy run or LibTorch is not
 /// finite and the value is, or the other way round.
 class Spread {
  public:
-  /// From the library's error alone, which can only be less than what rounding does: what it allows
+  /// From LibTorch's error alone, which can only be less than what rounding does: what it allows
   /// is right.
-  /// @param library     the reference in the output's own type
+  /// @param torch       the reference in the output's own type
   /// @param oracle      the reference in fp64
   /// @param first_rows  where samples begin that are pooled, along dimension 0; nothing: each row
   /// of
   ///                    an output of two dimensions or more is a sample, and others are one
-  Spread(TensorSpec spec, at::Tensor library, Expected oracle,
-         std::vector<int64_t> first_rows = {});
+  Spread(TensorSpec spec, at::Tensor torch, Oracle oracle, std::vector<int64_t> first_rows = {});
 
   /// Makes room for what is kept of runs, 34 bytes per element, in the host's memory if wanted.
   /// Moves what is there. @throws c10::OutOfMemoryError
@@ -82,13 +81,13 @@ class Spread {
   int64_t strays() const;
   void finish_pool(const at::Tensor& known);
   void pool_rows(const std::vector<RowSums>& rows);
-  double library_error(const RowSums& all);
+  double torch_error(const RowSums& all);
   std::vector<RowSums> measure(const at::Tensor& got) const;
   ComparedOutput compared(const at::Tensor& got) const;
 
   TensorSpec spec_;
-  at::Tensor library_;
-  Expected oracle_;
+  at::Tensor torch_;
+  Oracle oracle_;
   int64_t row_elements_ = 1;
   std::vector<int64_t> samples_of_rows_;
   at::Tensor sample_of_row_;  // the same, on the oracle's device
@@ -101,7 +100,7 @@ class Spread {
   at::Tensor moved_, value_;                      // S^2, Y^2 per sample
   at::Tensor dead_;                               // bool per sample: says nothing
   double moved_squared_ = 0, value_squared_ = 0;  // sums
-  std::optional<double> library_error_;           // once it is known
+  std::optional<double> torch_error_;             // once it is known
   bool was_right_at_once_ = false;
 };
 

@@ -11,23 +11,23 @@
 
 namespace kb {
 
-std::string Arm::record(Range range) {
-  // Calls on a stream need no recording.
+std::string Arm::capture(SlotRange range) {
+  // Calls on a stream need no capture.
   return mode_ == LaunchMode::stream ? "" : runner_.capture(range.first, range.count);
 }
 
-void Arm::record_again(Range range) {
-  const std::string why = record(range);
+void Arm::capture_again(SlotRange range) {
+  const std::string why = capture(range);
   if (!why.empty()) runner_.fail(Verdict::runtime_error, why + ", although it could before");
   if (mode_ == LaunchMode::graph) unit(range);
 }
 
-double Arm::unit(Range range) {
+double Arm::unit(SlotRange range) {
   get_ready();
   return go(range);
 }
 
-double Arm::net_unit(Range range, double empty) {
+double Arm::net_unit(SlotRange range, double empty) {
   TORCH_CHECK(mode_ == LaunchMode::stream || runner_.has_replayed(),
               "the first launch of a graph must not be timed");
   const double gross = unit(range);
@@ -41,7 +41,7 @@ void Arm::get_ready(const std::function<void()>& meanwhile) {
   if (side_ == Side::reference && mode_ == LaunchMode::stream) runner_.warm();
 }
 
-double Arm::go(Range range) {
+double Arm::go(SlotRange range) {
   const auto phase = phases_.in(side_ == Side::candidate ? "candidate" : "reference");
   answer_ = mode_ == LaunchMode::graph ? runner_.replay() : runner_.run(range.first, range.count);
   return runner_.seconds();

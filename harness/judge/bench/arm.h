@@ -11,11 +11,11 @@
 
 namespace kb {
 
-/// How the calls of a unit are launched: one by one on the stream, or as one recorded graph.
+/// How the calls of a unit are launched: one by one on the stream, or as one captured graph.
 enum class LaunchMode { stream, graph };
 
 /// Neighbouring slots that a unit calls.
-struct Range {
+struct SlotRange {
   int64_t first = 0, count = 0;
   bool contains(int64_t slot) const { return slot >= first && slot < first + count; }
 };
@@ -46,20 +46,20 @@ class Arm {
   LaunchMode mode() const { return mode_; }
   void select(LaunchMode mode) { mode_ = mode; }
 
-  /// Records a unit where units are graphs. @return "", or why it cannot be recorded
-  std::string record(Range range);
-  /// The same for what could be recorded before. Leaves a graph that can be timed: its first launch
+  /// Captures a unit where units are graphs. @return "", or why it cannot be captured
+  std::string capture(SlotRange range);
+  /// The same for what could be captured before. Leaves a graph that can be timed: its first launch
   /// has brought it to the device.
-  void record_again(Range range);
+  void capture_again(SlotRange range);
 
-  /// One unit: gets ready, then calls. A recorded one is what was recorded last. @return seconds
-  double unit(Range range);
+  /// One unit: gets ready, then calls. A captured one is what was captured last. @return seconds
+  double unit(SlotRange range);
   /// The same without what an empty unit takes. Noise does not turn a short unit into nothing.
-  double net_unit(Range range) { return net_unit(range, empty()); }
-  double net_unit(Range range, double empty);
+  double net_unit(SlotRange range) { return net_unit(range, empty()); }
+  double net_unit(SlotRange range, double empty);
   /// The two halves of unit(). @param meanwhile what the judge does before it waits
   void get_ready(const std::function<void()>& meanwhile = {});
-  double go(Range range);
+  double go(SlotRange range);
   double ready_seconds() const { return ready_seconds_; }  ///< of the last unit
   const protocol::Answer& answer() const { return answer_; }
 

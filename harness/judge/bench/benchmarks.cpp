@@ -130,17 +130,17 @@ std::vector<std::string> Benchmarks::chosen(const std::vector<std::string>& lane
                            " leaves no lane; --benchmark_list_tests shows them");
 }
 
-void Benchmarks::run(Chain& chain, const std::function<Block()>& block) {
+void Benchmarks::run(Chain& chain, const std::function<Abba()>& block) {
   const auto complete = [&] {
-    return std::cmp_greater_equal(chain.pairing.blocks().size(), chain.pairing.wanted());
+    return std::cmp_greater_equal(chain.estimate.blocks().size(), chain.estimate.wanted());
   };
   do repeat(chain, block);
   while (!complete());
 }
 
-void Benchmarks::repeat(Chain& chain, const std::function<Block()>& block) {
-  Pairing& pairing = chain.pairing;
-  const int repetitions = pairing.wanted();
+void Benchmarks::repeat(Chain& chain, const std::function<Abba()>& block) {
+  SpeedupEstimate& estimate = chain.estimate;
+  const int repetitions = estimate.wanted();
   size_t next = 0;
   std::exception_ptr failure;
   auto* lane = benchmark::RegisterBenchmark(
@@ -149,12 +149,12 @@ void Benchmarks::repeat(Chain& chain, const std::function<Block()>& block) {
                      for ([[maybe_unused]] auto _ : state) {
                        if (failure) return state.SkipWithError("an earlier block failed");
                        try {
-                         if (next == pairing.blocks().size()) pairing.add(block());
+                         if (next == estimate.blocks().size()) estimate.add(block());
                        } catch (...) {
                          failure = std::current_exception();
                          return state.SkipWithError("this block failed");
                        }
-                       const Block& timed = pairing.blocks()[next++];
+                       const Abba& timed = estimate.blocks()[next++];
                        state.SetIterationTime(chain.call(std::sqrt(timed.b1 * timed.b2)));
                        state.counters["reference_us"] =
                            1e6 * chain.call(std::sqrt(timed.a1 * timed.a2));
@@ -178,7 +178,7 @@ void Benchmarks::repeat(Chain& chain, const std::function<Block()>& block) {
 // nullptr for a chain without blocks.
 const Benchmarks::Kept* Benchmarks::kept(const Chain& chain) const {
   const auto found = kept_.find(chain.name());
-  return found == kept_.end() || chain.pairing.blocks().empty() ? nullptr : found->second.get();
+  return found == kept_.end() || chain.estimate.blocks().empty() ? nullptr : found->second.get();
 }
 
 void Benchmarks::print(const std::vector<const Chain*>& chains) const {

@@ -29,7 +29,7 @@ class Benchmarks {
 
   /// Adds blocks to a chain until it has as many as it wants. Replaces what earlier blocks of a
   /// chain of this name have shown. @param block times the next one @throws what it throws
-  void run(Chain& chain, const std::function<Block()>& block);
+  void run(Chain& chain, const std::function<Abba()>& block);
   /// Prints Google Benchmark's table, or what --benchmark_format asks for: of each chain the
   /// statistics, or its only block. Chains without blocks are left out.
   void print(const std::vector<const Chain*>& chains) const;
@@ -42,7 +42,7 @@ class Benchmarks {
   class Kept;
 
   std::string name(const std::string& chain) const { return candidate_ + "/" + chain; }
-  void repeat(Chain& chain, const std::function<Block()>& block);
+  void repeat(Chain& chain, const std::function<Abba()>& block);
   const Kept* kept(const Chain& chain) const;
 
   std::string candidate_;

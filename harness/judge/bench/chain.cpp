@@ -25,10 +25,10 @@ bool is_throttled(const Json& state) { return state.is_object() && !state["throt
 Anomalies find_anomalies(const Chain& chain, const std::vector<double>& reference_mhz,
                          const std::vector<double>& candidate_mhz) {
   Anomalies found;
-  if (is_functional()) return found;
-  const Pairing& pairing = chain.pairing;
-  if (drifts(pairing.log_ratios())) found.push_back("drift");
-  if (scatters(pairing.log_ratios())) found.push_back("bimodal");
+  if (!times_count()) return found;
+  const SpeedupEstimate& estimate = chain.estimate;
+  if (drifts(estimate.log_ratios())) found.push_back("drift");
+  if (scatters(estimate.log_ratios())) found.push_back("bimodal");
   if (is_busy(chain.device.before) || is_busy(chain.device.after)) found.push_back("busy");
   if (is_throttled(chain.device.after) || clock_drops(reference_mhz) ||
       clock_drops(candidate_mhz)) {
@@ -36,7 +36,7 @@ Anomalies find_anomalies(const Chain& chain, const std::vector<double>& referenc
   }
   const auto& [reference, candidate] = chain.device.mhz;
   if (reference && candidate &&
-      clocks_decide(pairing.speedup(), pairing.interval(), *reference, *candidate)) {
+      clocks_decide(estimate.speedup(), estimate.interval(), *reference, *candidate)) {
     found.push_back("clock_skew");
   }
   if (is_stalled(chain.device.stalled)) found.push_back("stalls");
@@ -47,8 +47,7 @@ std::optional<double> median_of(const std::vector<double>& mhz) {
   return mhz.empty() ? std::nullopt : std::optional(median(mhz));
 }
 
-// 0 where there is nothing.
-double estimate(const std::vector<double>& seconds) {
+double hodges_lehmann_or_zero(const std::vector<double>& seconds) {
   return seconds.empty() ? 0 : hodges_lehmann(seconds);
 }
 
@@ -56,22 +55,23 @@ ArmTimes arm_times(const Arm& arm, double unit) {
   const UnitSamples& samples = arm.samples;
   return {.unit = unit,
           .empty = arm.empty(),
-          .ready = estimate(samples.ready),
-          .ready_after = estimate(samples.ready_after),
-          .probe = estimate(samples.probe),
-          .publishing = estimate(samples.publishing),
-          .stream = estimate(samples.stream),
-          .off_stream = estimate(samples.off_stream)};
+          .ready = hodges_lehmann_or_zero(samples.ready),
+          .ready_after = hodges_lehmann_or_zero(samples.ready_after),
+          .probe = hodges_lehmann_or_zero(samples.probe),
+          .publishing = hodges_lehmann_or_zero(samples.publishing),
+          .stream = hodges_lehmann_or_zero(samples.stream),
+          .off_stream = hodges_lehmann_or_zero(samples.off_stream)};
 }
 
 // The candidate's follow a unit of the reference and one of its own. So do the reference's.
 double ready_difference(const Duel& duel) {
   const UnitSamples& reference = duel.reference().samples;
-  const double before = estimate(reference.ready), after = estimate(reference.ready_after);
-  return estimate(duel.candidate().samples.ready) - (before + after) / 2;
+  const double before = hodges_lehmann_or_zero(reference.ready);
+  const double after = hodges_lehmann_or_zero(reference.ready_after);
+  return hodges_lehmann_or_zero(duel.candidate().samples.ready) - (before + after) / 2;
 }
 
-PairingPolicy longer(PairingPolicy policy) {
+EstimatePolicy longer(EstimatePolicy policy) {
   policy.pilot_blocks *= 3;
   policy.max_blocks *= 3;
   policy.max_seconds *= 3;
@@ -82,9 +82,9 @@ PairingPolicy longer(PairingPolicy policy) {
 }  // namespace
 
 // Functional timing only shows that the path works; one block does.
-PairingPolicy pairing_policy(int pair) {
-  PairingPolicy policy{.confidence = bench_confidence};
-  if (is_functional()) {
+EstimatePolicy estimate_policy(int pair) {
+  EstimatePolicy policy{.confidence = bench_confidence};
+  if (!times_count()) {
     policy.pilot_blocks = policy.max_blocks = 1;
   } else if (pair > 1) {  // the spread between pairs decides, not within one
     policy.pilot_blocks = policy.max_blocks = 4;
@@ -95,8 +95,7 @@ PairingPolicy pairing_policy(int pair) {
 // What starts and ends a unit differs between processes by some 6 us, which are 0.2 % of it. On the
 // CPU two calls are enough to show that it works.
 UnitSize unit_size() {
-  return is_functional() ? UnitSize{.seconds = 0, .calls = 2}
-                         : UnitSize{.seconds = 3e-3, .calls = 1};
+  return times_count() ? UnitSize{.seconds = 3e-3, .calls = 1} : UnitSize{.seconds = 0, .calls = 2};
 }
 
 void Chain::start_again(const std::string& why) {
@@ -108,7 +107,7 @@ void Chain::start_again(const std::string& why) {
 
 void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last) {
   constexpr int attempts = 4;
-  const Pairing fresh = chain.pairing;
+  const SpeedupEstimate fresh = chain.estimate;
   chain.times.calls = duel.calls_per_unit();
   for (int attempt = 1;; ++attempt) {
     DeviceFacts& device = chain.device;
@@ -116,7 +115,7 @@ void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& las
     duel.restart_samples();
     const protocol::Polling polled = protocol::polling();
     benchmarks.run(chain, [&] { return duel.block(); });
-    chain.pairing.set_ready_difference(ready_difference(duel));
+    chain.estimate.set_ready_difference(ready_difference(duel));
     device.after = gpu_state();
     device.stalled = protocol::polling().stalled_since(polled);
     const std::vector<double>& reference = duel.reference().samples.mhz;
@@ -125,33 +124,33 @@ void run_blocks(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& las
     chain.anomalies = find_anomalies(chain, reference, candidate);
     const Anomalies before = std::exchange(last, chain.anomalies);
     const double shorter =
-        std::min(chain.pairing.reference_seconds(), chain.pairing.candidate_seconds());
+        std::min(chain.estimate.reference_seconds(), chain.estimate.candidate_seconds());
     if (last.empty() || attempt == attempts || show_again(before, last) ||
         is_power_of_long_units(last, shorter)) {
       return;
     }
     chain.redone.push_back(last);
-    chain.pairing = fresh;
+    chain.estimate = fresh;
   }
 }
 
 void look_longer(Chain& chain, Duel& duel, Benchmarks& benchmarks, Anomalies& last) {
-  const bool undecided = speedup_verdict(chain.pairing.interval(), 1.0) == "UNDECIDED";
-  if (!undecided || !chain.pairing.more_would_tell()) return;
+  const bool undecided = speedup_verdict(chain.estimate.interval(), 1.0) == "UNDECIDED";
+  if (!undecided || !chain.estimate.more_would_tell()) return;
   if (!chain.anomalies.empty()) chain.redone.push_back(chain.anomalies);
-  chain.pairing = Pairing(longer(pairing_policy(chain.pair)));
+  chain.estimate = SpeedupEstimate(longer(estimate_policy(chain.pair)));
   chain.second_look = true;
   run_blocks(chain, duel, benchmarks, last);
 }
 
 UnitTimes unit_times(const Chain& chain, const Duel& duel, double least) {
-  const Pairing& pairing = chain.pairing;
-  return {.reference = arm_times(duel.reference(), pairing.reference_seconds()),
-          .candidate = arm_times(duel.candidate(), pairing.candidate_seconds()),
+  const SpeedupEstimate& estimate = chain.estimate;
+  return {.reference = arm_times(duel.reference(), estimate.reference_seconds()),
+          .candidate = arm_times(duel.candidate(), estimate.candidate_seconds()),
           .least = least,
-          .reference_lag = reference_lag(pairing.blocks()),
+          .reference_lag = reference_lag(estimate.blocks()),
           .calls = duel.calls_per_unit(),
-          .recorded = chain.mode() == LaunchMode::graph,
+          .captured = chain.mode() == LaunchMode::graph,
           .single_call = chain.times.single_call};
 }
 

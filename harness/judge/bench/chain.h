@@ -10,7 +10,7 @@
 #include "judge/bench/duel.h"
 #include "judge/session/baseline.h"
 #include "judge/timing/anomalies.h"
-#include "judge/timing/pairing.h"
+#include "judge/timing/speedup_estimate.h"
 #include "judge/timing/suspicions.h"
 
 namespace kb {
@@ -23,7 +23,7 @@ inline constexpr double bench_confidence = 0.99;
 constexpr bool is_stalled(double share) { return share > 0.01; }
 
 /// How many blocks a chain on the pair of this number needs: 1 is the first, and most come from it.
-PairingPolicy pairing_policy(int pair);
+EstimatePolicy estimate_policy(int pair);
 /// How long a unit is.
 UnitSize unit_size();
 
@@ -40,7 +40,7 @@ struct Chain {
   int pair = 1;                   ///< the number of its pair of processes
   std::filesystem::path package;  ///< of AOTInductor, for the lane `aoti`
 
-  Pairing pairing{pairing_policy(pair)};
+  SpeedupEstimate estimate{estimate_policy(pair)};
   UnitTimes times;
   ArmTimes alone;                   ///< the reference when the candidate's process has ended
   std::optional<ArmTimes> control;  ///< the reference while a control lives, if it was asked

@@ -20,17 +20,17 @@ double seconds_since(Clock::time_point start) {
 }
 
 // Of which the median is taken off; on the CPU one shows that it works.
-int empty_units() { return is_functional() ? 1 : 25; }
+int empty_units() { return times_count() ? 25 : 1; }
 
 }  // namespace
 
-Duel::Duel(const Problem& problem, DuelPlan plan, RunnerSession& reference,
+Duel::Duel(const TimedTask& timed, DuelPlan plan, RunnerSession& reference,
            RunnerSession& candidate, UnitSize size, std::optional<int64_t> calls)
-    : phases_(problem.phases),
+    : phases_(timed.phases),
       reference_(Arm::Side::reference, reference, phases_),
       candidate_(Arm::Side::candidate, candidate, phases_),
-      calls_(problem, std::move(plan), calls.value_or(1)),
-      choices_(problem.rng_seed) {
+      calls_(timed, std::move(plan), calls.value_or(1)),
+      choices_(timed.rng_seed) {
   {
     const auto phase = phases_.in("start");
     for (RunnerSession* runner : {&reference, &candidate}) runner->load();
@@ -40,9 +40,9 @@ Duel::Duel(const Problem& problem, DuelPlan plan, RunnerSession& reference,
 }
 
 void Duel::find_calls(const UnitSize& size) {
-  const Range only{0, 1};
+  const SlotRange only{0, 1};
   std::vector<double> reference, candidate;
-  const int trials = is_functional() ? 1 : 3;
+  const int trials = times_count() ? 3 : 1;
   reference_.unit(only);
   candidate_.unit(only);
   for (int i = 0; i < trials; ++i) {
@@ -65,9 +65,9 @@ std::string Duel::select(LaunchMode mode) {
   const auto phase = phases_.in("recording");
   reference_.select(mode);
   candidate_.select(mode);
-  audited_ = surprised_ = false;
+  parts_checked_ = inputs_came_late_ = false;
   blocks_ = 0;
-  // A first call with a buffer is none to record or to time: a candidate sets something up, ATen
+  // A first call with a buffer is none to capture or to time: a candidate sets something up, ATen
   // allocates what it keeps for a slot's outputs. One by one: the time limit is that of a call.
   for (int64_t s = 0; s < calls_.slots(); ++s) {
     if (mode == LaunchMode::stream) reference_.runner().run(s, 1);
@@ -76,7 +76,7 @@ std::string Duel::select(LaunchMode mode) {
   calls_.settle();  // the judge's own work would share the device with the first units
   // The empty graph stands in for the unit's fixed cost.
   for (Arm* arm : {&reference_, &candidate_}) {
-    if (std::string why = arm->record({}); !why.empty()) return why;
+    if (std::string why = arm->capture({}); !why.empty()) return why;
   }
   const double empty = reference_.measure_empty(empty_units());
   reference_.take_off(empty);
@@ -84,9 +84,9 @@ std::string Duel::select(LaunchMode mode) {
   // over nothing is not taken off, or a candidate that slows its empty units would gain by it.
   constexpr double jitter_seconds = 3e-6;
   candidate_.take_off(std::min(candidate_.measure_empty(empty_units()), empty + jitter_seconds));
-  recorded_ = random_range(calls_.per_unit());
+  captured_ = random_range(calls_.per_unit());
   for (Arm* arm : {&reference_, &candidate_}) {
-    if (std::string why = arm->record(recorded_); !why.empty()) return why;
+    if (std::string why = arm->capture(captured_); !why.empty()) return why;
   }
   warm_up();
   return "";
@@ -94,27 +94,27 @@ std::string Duel::select(LaunchMode mode) {
 
 void Duel::restart_samples() { reference_.samples = candidate_.samples = {}; }
 
-Range Duel::random_range(int64_t count) {
+SlotRange Duel::random_range(int64_t count) {
   std::uniform_int_distribution<int64_t> first(0, calls_.slots() - count);
   return {first(choices_), count};
 }
 
 // The calls of the next unit.
-Range Duel::next_range() {
-  return reference_.mode() == LaunchMode::graph ? recorded_ : random_range(calls_.per_unit());
+SlotRange Duel::next_range() {
+  return reference_.mode() == LaunchMode::graph ? captured_ : random_range(calls_.per_unit());
 }
 
 // By time, not by count: clocks and libraries settle over milliseconds, not over calls.
 void Duel::warm_up() {
-  const double enough_seconds = is_functional() ? 0 : 0.1;
+  const double enough_seconds = times_count() ? 0.1 : 0;
   const auto start = Clock::now();
   do {
-    reference_.unit(recorded_);
-    candidate_.unit(recorded_);
+    reference_.unit(captured_);
+    candidate_.unit(captured_);
   } while (seconds_since(start) < enough_seconds);
 }
 
-void Duel::verify(Range called) {
+void Duel::verify(SlotRange called) {
   if (!calls_.are_checked()) return;
   {
     const auto phase = phases_.in("checks");
@@ -123,54 +123,54 @@ void Duel::verify(Range called) {
   calls_.verify(called);
 }
 
-// A part of the calls, chosen after whatever was recorded: one that had done its work for another
+// A part of the calls, chosen after whatever was captured: one that had done its work for another
 // leaves an output unwritten here, or writes one that nobody asked for.
-void Duel::audit() {
+void Duel::check_parts_alone() {
   std::uniform_int_distribution<int> dice(1, 4);
   const int64_t calls = calls_.per_unit();
-  if (calls == 1 || (std::exchange(audited_, true) && dice(choices_) > 1)) return;
+  if (calls == 1 || (std::exchange(parts_checked_, true) && dice(choices_) > 1)) return;
   std::uniform_int_distribution<int64_t> some(1, calls / 2);
-  const Range range = random_range(some(choices_));
-  candidate_.record_again(range);
+  const SlotRange range = random_range(some(choices_));
+  candidate_.capture_again(range);
   calls_.renew(range);
   candidate_.unit(range);
   calls_.expect(range);
   verify(range);
-  candidate_.record_again(recorded_);
+  candidate_.capture_again(captured_);
 }
 
-// A recorded unit keeps its places in memory, and some are faster than others: none may speak for a
+// A captured unit keeps its places in memory, and some are faster than others: none may speak for a
 // whole chain.
-void Duel::record_elsewhere() {
+void Duel::capture_elsewhere() {
   const auto phase = phases_.in("recording");
-  const Range range = random_range(calls_.per_unit());
-  if (range.first == recorded_.first) return;
-  recorded_ = range;
-  for (Arm* arm : {&reference_, &candidate_}) arm->record_again(recorded_);
+  const SlotRange range = random_range(calls_.per_unit());
+  if (range.first == captured_.first) return;
+  captured_ = range;
+  for (Arm* arm : {&reference_, &candidate_}) arm->capture_again(captured_);
 }
 
-Block Duel::block() {
-  constexpr int blocks_of_a_recording = 4;
+Abba Duel::block() {
+  constexpr int blocks_of_a_capture = 4;
   require_time(phases_);
-  audit();
-  const bool recorded = reference_.mode() == LaunchMode::graph;
-  if (recorded && ++blocks_ % blocks_of_a_recording == 0) record_elsewhere();
+  check_parts_alone();
+  const bool captured = reference_.mode() == LaunchMode::graph;
+  if (captured && ++blocks_ % blocks_of_a_capture == 0) capture_elsewhere();
   // A place in the block for late inputs, in each chain's first block and now and then later.
-  std::uniform_int_distribution<int> place(0, std::exchange(surprised_, true) ? 23 : 2);
+  std::uniform_int_distribution<int> place(0, std::exchange(inputs_came_late_, true) ? 23 : 2);
   const int late = place(choices_);
-  Block block{};
+  Abba block{};
   block.a1 = reference_unit(reference_.samples.ready);
-  if (late == 0) late_inputs(next_range());
+  if (late == 0) reveal_inputs_late(next_range());
   block.b1 = candidate_unit();
-  if (late == 1) late_inputs(next_range());
+  if (late == 1) reveal_inputs_late(next_range());
   block.b2 = candidate_unit();
-  if (late == 2) late_inputs(next_range());
+  if (late == 2) reveal_inputs_late(next_range());
   block.a2 = reference_unit(reference_.samples.ready_after);
   return block;
 }
 
 // The same for both arms, or what comes before a unit would speak for one of them.
-double Duel::timed_unit(Arm& arm, std::vector<double>& ready, Range range) {
+double Duel::timed_unit(Arm& arm, std::vector<double>& ready, SlotRange range) {
   calls_.choose_places(range);
   arm.samples.publishing.push_back(calls_.renew(range));
   const double seconds = arm.net_unit(range);
@@ -187,7 +187,7 @@ double Duel::reference_unit(std::vector<double>& ready) {
 // Its inputs come when the reference's unit is over, and its outputs are right before the next one
 // begins: what it does in the reference's units is of no use to it.
 double Duel::candidate_unit() {
-  const Range range = next_range();
+  const SlotRange range = next_range();
   const double seconds = timed_unit(candidate_, candidate_.samples.ready, range);
   calls_.expect(range);
   verify(range);
@@ -200,7 +200,7 @@ double Duel::candidate_unit() {
 // cannot be noticed. Values that come afterwards are later than all early work, but the runner
 // waits some microseconds longer for them. One call has values of families, so a kernel that is
 // careful only where it is not timed fails.
-void Duel::late_inputs(Range range) {
+void Duel::reveal_inputs_late(SlotRange range) {
   calls_.draw_mixed(range, choices_);
   const std::function<void()> reveal = calls_.hold_back(range);
   calls_.publish(range);
@@ -238,12 +238,12 @@ ArmTimes Duel::reference_alone(LaunchMode mode, int samples) {
   std::vector<double> units, ready, publishing;
   for (int i = 0; i < samples; ++i) {
     // All that comes before a unit of a block, so that it waits as long.
-    const Range range = next_range();
+    const SlotRange range = next_range();
     publishing.push_back(calls_.renew(range));
     units.push_back(reference_.net_unit(range));
     ready.push_back(reference_.ready_seconds());
   }
-  reference_.record_again({});
+  reference_.capture_again({});
   return {.unit = median(std::move(units)),
           .empty = reference_.measure_empty(empty_units()),
           .ready = median(std::move(ready)),
@@ -255,22 +255,22 @@ ArmTimes Duel::reference_alone(LaunchMode mode, int samples) {
 double Duel::single_call() {
   constexpr int samples = 7;
   constexpr double enough_seconds = 1;  // where times count for nothing
-  const Range only = random_range(1);
-  candidate_.record_again(only);
+  const SlotRange only = random_range(1);
+  candidate_.capture_again(only);
   std::uniform_int_distribution<int> any(0, samples - 1);
   const int late = any(choices_);
   calls_.publish(only);  // and poison all others
   const auto start = Clock::now();
   std::vector<double> seconds, ready;
   for (int i = 0; i < samples; ++i) {
-    if (i == late) late_inputs(only);
+    if (i == late) reveal_inputs_late(only);
     calls_.draw(only);
     calls_.publish_slot(only.first);
     seconds.push_back(candidate_.net_unit(only));
     ready.push_back(candidate_.ready_seconds());
     calls_.expect(only);
     calls_.verify_call(only.first);
-    if (is_functional() && seconds_since(start) > enough_seconds) break;
+    if (!times_count() && seconds_since(start) > enough_seconds) break;
   }
   verify(only);
   constexpr double jitter_seconds = 20e-6;
@@ -281,7 +281,7 @@ double Duel::single_call() {
 
 double Duel::reference_single_call() {
   constexpr int samples = 7;
-  const Range only = random_range(1);
+  const SlotRange only = random_range(1);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
     calls_.renew(only);

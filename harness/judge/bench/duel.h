@@ -11,7 +11,7 @@
 #include "judge/bench/plan.h"
 #include "judge/bench/timed_calls.h"
 #include "judge/session/runner_session.h"
-#include "judge/timing/pairing.h"
+#include "judge/timing/speedup_estimate.h"
 #include "judge/timing/suspicions.h"
 
 namespace kb {
@@ -23,16 +23,16 @@ class Duel {
   /// @param size of units, as far as memory allows
   /// @param calls per unit, if an earlier duel with this plan has found them out
   /// @throws Decided
-  Duel(const Problem& problem, DuelPlan plan, RunnerSession& reference, RunnerSession& candidate,
+  Duel(const TimedTask& timed, DuelPlan plan, RunnerSession& reference, RunnerSession& candidate,
        UnitSize size, std::optional<int64_t> calls);
 
   /// Selects the launch mode for both arms and measures what an empty unit costs each.
-  /// @return "", or why one of the arms cannot be recorded
+  /// @return "", or why one of the arms cannot be captured
   std::string select(LaunchMode mode);
   /// One ABBA block, with new inputs in each unit; the candidate's outputs are checked before the
   /// next one. Now and then units that are not timed come between: a few calls, to see that each
   /// does its own work and no other's, and inputs that change at the last moment. @throws Decided
-  Block block();
+  Abba block();
   /// Forgets what units have shown: from here on blocks may count.
   void restart_samples();
   /// Median seconds of a call that is alone in its unit. Calls that share their work behind the
@@ -63,25 +63,25 @@ class Duel {
 
  private:
   void find_calls(const UnitSize& size);
-  Range random_range(int64_t count);
-  Range next_range();
-  void record_elsewhere();
-  double timed_unit(Arm& arm, std::vector<double>& ready, Range range);
+  SlotRange random_range(int64_t count);
+  SlotRange next_range();
+  void capture_elsewhere();
+  double timed_unit(Arm& arm, std::vector<double>& ready, SlotRange range);
   double reference_unit(std::vector<double>& ready);
   double candidate_unit();
-  void late_inputs(Range range);
+  void reveal_inputs_late(SlotRange range);
   void after_unit(Arm& arm);
-  void verify(Range called);
+  void verify(SlotRange called);
   void warm_up();
-  void audit();
+  void check_parts_alone();
 
   Phases& phases_;
   Arm reference_, candidate_;
   TimedCalls calls_;
-  std::mt19937_64 choices_;                   ///< which slots are called, and when audits come
-  int blocks_ = 0;                            ///< of this chain
-  Range recorded_;                            ///< the timed unit, where it is a graph
-  bool audited_ = false, surprised_ = false;  ///< in this chain
+  std::mt19937_64 choices_;  ///< which slots are called, and when parts of units are checked
+  int blocks_ = 0;           ///< of this chain
+  SlotRange captured_;       ///< the timed unit, where it is a graph
+  bool parts_checked_ = false, inputs_came_late_ = false;  ///< in this chain
 };
 
 }  // namespace kb

@@ -98,18 +98,18 @@ Json verdicts(const Interval& interval) {
 std::span<const Diagnostic> diagnostics() { return table; }
 
 Json describe(const Chain& chain) {
-  const Pairing& pairing = chain.pairing;
-  const Interval interval = pairing.interval();
+  const SpeedupEstimate& estimate = chain.estimate;
+  const Interval interval = estimate.interval();
   Json speedups = Json::array();
-  for (const Block& block : pairing.blocks()) speedups.push_back(std::exp(block.log_ratio()));
-  Json report = {{"reference_ms", 1e3 * chain.call(pairing.reference_seconds())},
-                 {"candidate_ms", 1e3 * chain.call(pairing.candidate_seconds())},
-                 {"speedup", pairing.speedup()},
+  for (const Abba& block : estimate.blocks()) speedups.push_back(std::exp(block.log_ratio()));
+  Json report = {{"reference_ms", 1e3 * chain.call(estimate.reference_seconds())},
+                 {"candidate_ms", 1e3 * chain.call(estimate.candidate_seconds())},
+                 {"speedup", estimate.speedup()},
                  {"ci_lo", interval.low},
                  {"ci_hi", interval.high},
-                 {"confidence", pairing.confidence()},
+                 {"confidence", estimate.confidence()},
                  {"pairs", 1},
-                 {"blocks", pairing.blocks().size()},
+                 {"blocks", estimate.blocks().size()},
                  {"block_speedups", speedups},
                  {"verdict", verdicts(interval)}};
   for (const Diagnostic& diagnostic : table) report[diagnostic.name] = diagnostic.value(chain);
@@ -121,14 +121,14 @@ void pool(Json& report, const std::vector<const Chain*>& chains, int first_pair)
   Json redone = Json::array();
   std::set<std::string> anomalies;
   for (const Chain* chain : chains) {
-    if (chain->pairing.blocks().empty()) continue;
+    if (chain->estimate.blocks().empty()) continue;
     for (const Json& why : chain->redone) redone.push_back(why);
     anomalies.insert(chain->anomalies.begin(), chain->anomalies.end());
     if (chain->pair < first_pair) continue;
-    speedups.push_back(chain->pairing.speedup());
+    speedups.push_back(chain->estimate.speedup());
     logs.push_back(std::log(speedups.back()));
-    reference_seconds.push_back(chain->call(chain->pairing.reference_seconds()));
-    candidate_seconds.push_back(chain->call(chain->pairing.candidate_seconds()));
+    reference_seconds.push_back(chain->call(chain->estimate.reference_seconds()));
+    candidate_seconds.push_back(chain->call(chain->estimate.candidate_seconds()));
   }
   if (speedups.size() < 2) return;
   const Interval log_interval = mean_interval(logs, bench_confidence);

@@ -58,19 +58,19 @@ std::vector<std::string> Lanes::names(const CandidateEntry& entry) {
 Lanes::Lanes(const Task& task, const CandidateEntry& entry, const ProgramOptions& options,
              const std::vector<std::string>& lanes, std::vector<Family> families,
              Benchmarks& benchmarks)
-    : problem_{task,
-               is_functional() ? task.smoke : task.full,
-               options.input_kind(),
-               options.seed(),
-               *memory_,
-               phases_,
-               std::move(families)},
+    : timed_{task,
+             times_count() ? task.full : task.smoke,
+             options.input_kind(),
+             options.seed(),
+             *memory_,
+             phases_,
+             std::move(families)},
       entry_(entry),
       options_(options),
       benchmarks_(benchmarks),
       pair_(entry, options, *memory_) {
   const auto pooled = [](const std::string& lane) { return !Baseline{.lane = lane}.special(); };
-  for (int pair = 1; pair <= (is_functional() ? 1 : options.pairs); ++pair) {
+  for (int pair = 1; pair <= (times_count() ? options.pairs : 1); ++pair) {
     for (const std::string& lane : lanes) {
       if (pooled(lane)) add_chain(lane, pair);
     }
@@ -101,16 +101,16 @@ std::string Lanes::why_no_baseline(const Chain& chain) const {
   if (!chain.baseline().special()) return "";
   if (!options_.reference_module.empty()) return "another module stands for the reference";
   if (chain.lane == "library") {
-    return prepared_->work.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
+    return planned_->work.library ? "" : "the reference calls no operator of cuBLAS or cuDNN";
   }
-  return why_no_package(chain.package, entry_, problem_.task, problem_.sizes, options_.contract,
+  return why_no_package(chain.package, entry_, timed_.task, timed_.sizes, options_.contract,
                         device_.gpu.is_null() ? "cpu" : device_.gpu["name"]);
 }
 
 // Seconds below which no unit of this chain can be; 0 where the device is not known.
 double Lanes::least(const Chain& chain) const {
   if (!device_.peaks) return 0;
-  return hard_floor(prepared_->work.sure, static_cast<double>(chain.times.calls), *device_.peaks);
+  return hard_floor(planned_->work.sure, static_cast<double>(chain.times.calls), *device_.peaks);
 }
 
 void Lanes::start_pair(const Chain& chain) {
@@ -119,15 +119,15 @@ void Lanes::start_pair(const Chain& chain) {
     const auto phase = phases_.in("start");
     pair_.start(chain.baseline());
   }
-  if (!prepared_) {
-    prepared_ = prepare(problem_, [&] {
+  if (!planned_) {
+    planned_ = plan_timing(timed_, [&] {
       const auto phase = phases_.in("start");
       pair_.load();
     });
   }
   pair_.pin_judge();  // CUDA has started its threads, too
   const auto calls = chain.pair > 1 ? std::optional(chains_.front()->times.calls) : std::nullopt;
-  duel_ = std::make_unique<Duel>(problem_, prepared_->plan, pair_.reference(), pair_.candidate(),
+  duel_ = std::make_unique<Duel>(timed_, planned_->plan, pair_.reference(), pair_.candidate(),
                                  unit_size(), calls);
   if (!preparing_) preparing_ = duel_->preparing();
 }
@@ -149,12 +149,12 @@ void Lanes::run_pair(Chains chains) {
     const bool stalled = std::any_of(timed.begin(), timed.end(), [](const Chain* chain) {
       return is_stalled(chain->device.stalled);
     });
-    TimedPair pair{.problem = problem_,
-                   .plan = prepared_->plan,
+    TimedPair pair{.task = timed_,
+                   .plan = planned_->plan,
                    .pair = pair_,
                    .duel = duel_,
                    .chains = timed,
-                   .recordable = !reports_.missing.contains("graph")};
+                   .capturable = !reports_.missing.contains("graph")};
     const std::optional<Suspicion> suspicion = review(pair);
     if (!suspicion) {
       for (const Chain* chain : timed) {
@@ -177,24 +177,24 @@ void Lanes::run_pair(Chains chains) {
 }
 
 int Lanes::attempts_needed(const Suspicion& suspicion, const Chain& chain) const {
-  double recorded = 0;  // by the first pair
+  double captured = 0;  // by the first pair
   for (const auto& other : chains_) {
     if (other->lane == "graph" && other->alone.unit > 0) {
-      recorded = other->call(other->alone.unit);
+      captured = other->call(other->alone.unit);
       break;
     }
   }
   const bool on_stream = chain.mode() == LaunchMode::stream;
-  return needed_attempts(suspicion, on_stream ? chain.call(chain.alone.unit) : 0, recorded);
+  return needed_attempts(suspicion, on_stream ? chain.call(chain.alone.unit) : 0, captured);
 }
 
 // What a special baseline fails in next to an honest candidate must not take the plain one's times.
-void Lanes::run_lanes(Chains chains) {
+void Lanes::run_pair_or_leave_out(Chains chains) {
   Chain& chain = *chains.front();
   if (!chain.baseline().special()) return run_pair(chains);
   const auto leave_out = [&](const std::string& why) {
     reports_.missing[chain.lane] = why;
-    chain.pairing = Pairing(pairing_policy(chain.pair));  // without blocks
+    chain.estimate = SpeedupEstimate(estimate_policy(chain.pair));  // without blocks
     duel_.reset();
   };
   try {
@@ -224,22 +224,22 @@ bool Lanes::run_chain(Chain& chain) {
   Anomalies& last = reports_.last_anomalies[chain.lane];
   run_blocks(chain, *duel_, benchmarks_, last);
   if (chain.own_pair()) refit_calls(chain);
-  if (chain.pair == 1 && !is_functional()) look_longer(chain, *duel_, benchmarks_, last);
+  if (chain.pair == 1 && times_count()) look_longer(chain, *duel_, benchmarks_, last);
   chain.times = unit_times(chain, *duel_, least(chain));
   if (chain.times.calls > 1) chain.times.single_call = duel_->single_call();
   // On the CPU the machine's other work is in all times.
-  if (!is_functional()) chain.suspicion = find_suspicion(chain.times);
+  if (times_count()) chain.suspicion = find_suspicion(chain.times);
   return true;
 }
 
 // The blocks know better than the trials what a call takes. Lanes that share a pair keep its calls.
 void Lanes::refit_calls(Chain& chain) {
   constexpr int64_t many = 3;
-  if (!duel_->fit_calls(unit_size(), chain.call(chain.pairing.reference_seconds()),
-                        chain.call(chain.pairing.candidate_seconds()), many)) {
+  if (!duel_->fit_calls(unit_size(), chain.call(chain.estimate.reference_seconds()),
+                        chain.call(chain.estimate.candidate_seconds()), many)) {
     return;
   }
-  chain.pairing = Pairing(pairing_policy(chain.pair));
+  chain.estimate = SpeedupEstimate(estimate_policy(chain.pair));
   const std::string why = duel_->select(chain.mode());
   if (!why.empty()) throw could_before(why);
   run_blocks(chain, *duel_, benchmarks_, reports_.last_anomalies[chain.lane]);
@@ -266,7 +266,7 @@ void Lanes::measure() {
     const auto end = std::find_if(first + 1, chains_.end(), [&](const auto& chain) {
       return chain->own_pair() || chain->pair != (*first)->pair;
     });
-    if ((*first)->pair == 1 || pool_wanted()) run_lanes({first, end});
+    if ((*first)->pair == 1 || pool_wanted()) run_pair_or_leave_out({first, end});
     first = end;
   }
   for (const char* lane : pooled_lanes) pool_lane(lane, 1);
@@ -298,15 +298,15 @@ Json Lanes::speed_of_light() const {
   for (const auto& [lane, report] : reports_.lanes.items()) {
     best_ms = std::min(best_ms, report["candidate_ms"].get<double>());
   }
-  const Floor floor = floor_of(prepared_->work, *device_.peaks);
+  const Floor floor = floor_of(planned_->work, *device_.peaks);
   return {{"floor_ms", 1e3 * floor.seconds},
           {"fraction", 1e3 * floor.seconds / best_ms},
           {"bound", floor.bound},
-          {"bytes", prepared_->work.bytes},
-          {"flops", prepared_->work.flops}};
+          {"bytes", planned_->work.bytes},
+          {"flops", planned_->work.flops}};
 }
 
-Json Lanes::work() const { return prepared_ ? work_to_json(prepared_->work) : Json(); }
+Json Lanes::work() const { return planned_ ? work_to_json(planned_->work) : Json(); }
 
 Json Lanes::preparing() const {
   if (!preparing_) return nullptr;

@@ -19,10 +19,10 @@
 namespace kb {
 
 /// Times a candidate in every lane. `eager`: calls launched on the stream, as upstream times them;
-/// `graph`: both arms recorded as CUDA graphs; `library` and `aoti`: the same against a reference
-/// with the libraries at their best, or compiled by AOTInductor. What a launch costs, recorded or
+/// `graph`: both arms captured as CUDA graphs; `library` and `aoti`: the same against a reference
+/// with the libraries at their best, or compiled by AOTInductor. What a launch costs, captured or
 /// not, belongs to the pair of processes and stays for its life, so where the first two lanes
-/// differ (launches matter) or a graph cannot be recorded, they are pooled over fresh pairs.
+/// differ (launches matter) or a graph cannot be captured, they are pooled over fresh pairs.
 class Lanes {
  public:
   /// @param lanes of names()
@@ -73,7 +73,7 @@ class Lanes {
   std::string why_no_baseline(const Chain& chain) const;
   double least(const Chain& chain) const;
   void start_pair(const Chain& chain);
-  void run_lanes(Chains chains);
+  void run_pair_or_leave_out(Chains chains);
   void run_pair(Chains chains);
   int attempts_needed(const Suspicion& suspicion, const Chain& chain) const;
   bool run_chain(Chain& chain);
@@ -84,13 +84,13 @@ class Lanes {
 
   Phases phases_;
   std::unique_ptr<SharedMemory> memory_ = make_shared_memory();
-  const Problem problem_;
+  const TimedTask timed_;
   const CandidateEntry& entry_;
   const ProgramOptions& options_;
   Benchmarks& benchmarks_;
   Pair pair_;
   Device device_;
-  std::optional<Preparation> prepared_;
+  std::optional<TimingPlan> planned_;
   std::optional<Preparing> preparing_;  ///< of the first pair
   std::unique_ptr<Duel> duel_;          ///< on the pair, while it is timed
   std::vector<std::unique_ptr<Chain>> chains_;

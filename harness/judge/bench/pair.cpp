@@ -12,7 +12,7 @@ namespace {
 
 // None on the CPU backend: times mean nothing there, and runners use all cores.
 std::optional<Cores> own_cores(const CandidateEntry& entry, const std::vector<int>& allowed) {
-  if (is_functional()) return std::nullopt;
+  if (!times_count()) return std::nullopt;
   return choose_cores(allowed, position_of_given_gpu(scheduled_gpus(entry.build_dir)));
 }
 
@@ -38,7 +38,7 @@ void Pair::start_ahead(const Baseline& baseline) {
   // A core may be slower than another for the whole time, next to another guest of the host. What
   // is timed by several pairs must not hold that against one side.
   if (cores_) std::swap(cores_->reference, cores_->candidate);
-  const std::string schedule = is_functional() ? "forward" : "";
+  const std::string schedule = times_count() ? "" : "forward";
   RunnerOptions reference = reference_runner(options_, baseline);
   if (!options_.reference_module.empty()) {
     reference = candidate_runner(entry_, options_, schedule);

@@ -1,4 +1,4 @@
-// The library's own error at the timed sizes is what tolerances follow from.
+// LibTorch's own error at the timed sizes is what tolerances follow from.
 #include "judge/bench/plan.h"
 
 #include <cmath>
@@ -14,21 +14,21 @@
 namespace kb {
 namespace {
 
-void measure(const Problem& problem, Preparation& prepared) {
-  const auto phase = problem.phases.in("oracle");
-  at::Generator rng = make_rng(problem.memory.device(), problem.rng_seed);
+void measure(const TimedTask& timed, TimingPlan& planned) {
+  const auto phase = timed.phases.in("oracle");
+  at::Generator rng = make_rng(timed.memory.device(), timed.rng_seed);
   {
-    Workload workload(problem.task, problem.sizes, 1, problem.memory);
-    workload.refill_weights(problem.inputs, rng);
-    workload.refill_slot(0, problem.inputs, rng);
-    prepared.work = count_work(problem.task, problem.sizes, workload.arguments(0));
-    Expectation right(problem.task, problem.sizes, workload.arguments(0), problem.rng_seed,
-                      prepared.plan.oracle);
+    Workload workload(timed.task, timed.sizes, 1, timed.memory);
+    workload.refill_weights(timed.inputs, rng);
+    workload.refill_slot(0, timed.inputs, rng);
+    planned.work = count_work(timed.task, timed.sizes, workload.arguments(0));
+    Expectation right(timed.task, timed.sizes, workload.arguments(0), timed.rng_seed,
+                      planned.plan.oracle);
     for (size_t i = 0; i < right.outputs().size(); ++i) {
-      prepared.plan.tolerances.push_back(right.tolerance(i));
+      planned.plan.tolerances.push_back(right.tolerance(i));
     }
   }
-  problem.memory.release_unused();
+  timed.memory.release_unused();
 }
 
 }  // namespace
@@ -47,17 +47,17 @@ void require_time(const Phases& phases) {
   throw std::runtime_error(text.str() + ": set KB_PAIRS=1, or -DKB_SIZES to smaller sizes");
 }
 
-Preparation prepare(const Problem& problem, const std::function<void()>& load_runners) {
+TimingPlan plan_timing(const TimedTask& timed, const std::function<void()>& load_runners) {
   constexpr int64_t runners_bytes = int64_t{2} << 30;
-  Preparation prepared;
-  DuelPlan& plan = prepared.plan;
-  plan.memory_bytes = problem.memory.available_bytes() - runners_bytes;
-  const bool fits = peak_bytes(problem.task, problem.sizes) <= plan.memory_bytes / 4 * 3;
-  if (fits) measure(problem, prepared);
+  TimingPlan planned;
+  DuelPlan& plan = planned.plan;
+  plan.memory_bytes = timed.memory.available_bytes() - runners_bytes;
+  const bool fits = peak_bytes(timed.task, timed.sizes) <= plan.memory_bytes / 4 * 3;
+  if (fits) measure(timed, planned);
   load_runners();
-  plan.oracle = plan_oracle(problem.task, problem.sizes, problem.memory.available_bytes());
-  if (!fits) measure(problem, prepared);
-  return prepared;
+  plan.oracle = plan_oracle(timed.task, timed.sizes, timed.memory.available_bytes());
+  if (!fits) measure(timed, planned);
+  return planned;
 }
 
 }  // namespace kb

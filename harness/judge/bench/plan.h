@@ -16,7 +16,7 @@
 namespace kb {
 
 /// A task at the sizes that are timed, and where its tensors come from.
-struct Problem {
+struct TimedTask {
   const Task& task;
   SizeBytes sizes;
   InputKind inputs;
@@ -36,7 +36,7 @@ struct DuelPlan {
 };
 
 /// The plan, and what a call cannot avoid.
-struct Preparation {
+struct TimingPlan {
   DuelPlan plan;
   Work work;
 };
@@ -45,7 +45,7 @@ struct Preparation {
 /// memory is too short for that.
 /// @param load_runners waits until the runners are up
 /// @throws Decided (skipped) if memory is too short in any way
-Preparation prepare(const Problem& problem, const std::function<void()>& load_runners);
+TimingPlan plan_timing(const TimedTask& timed, const std::function<void()>& load_runners);
 
 /// Ends a bench that takes longer than the next one waits for its turn (kb_take_turns of
 /// harness/cmake/KbCandidate.cmake): CTest would end it without a verdict.

@@ -28,12 +28,12 @@ UnitTimes measure_control(const TimedPair& timed, const Chain& chain, RunnerSess
   DuelPlan plan = timed.plan;
   plan.control = true;
   timed.duel.reset();
-  timed.duel = std::make_unique<Duel>(timed.problem, plan, timed.pair.reference(), control,
+  timed.duel = std::make_unique<Duel>(timed.task, plan, timed.pair.reference(), control,
                                       unit_size(), chain.times.calls);
   const std::string why = timed.duel->select(chain.mode());
   if (!why.empty()) throw ReferenceFailed(why + ", although it could before");
   Chain measured{.lane = chain.lane, .pair = chain.pair};
-  for (int i = 0; i < blocks; ++i) measured.pairing.add(timed.duel->block());
+  for (int i = 0; i < blocks; ++i) measured.estimate.add(timed.duel->block());
   return unit_times(measured, *timed.duel, /*least=*/0);
 }
 
@@ -57,8 +57,8 @@ std::optional<Suspicion> beyond_control(TimedPair& timed) {
 }  // namespace
 
 std::optional<Suspicion> review(TimedPair& timed) {
-  const auto phase = timed.problem.phases.in("end");
-  const int samples = is_functional() ? 1 : 3;
+  const auto phase = timed.task.phases.in("end");
+  const int samples = times_count() ? 3 : 1;
   Found found;
   for (const Chain* chain : timed.chains) found.add(chain->suspicion);
   timed.pair.end_candidate();
@@ -67,7 +67,7 @@ std::optional<Suspicion> review(TimedPair& timed) {
     chain->alone = timed.duel->reference_alone(chain->mode(), samples);
     found.add(chain->presence.find(chain->times.reference, chain->alone));
     const bool on_stream = chain->mode() == LaunchMode::stream;
-    if (!timed.recordable && on_stream && chain->times.single_call) {
+    if (!timed.capturable && on_stream && chain->times.single_call) {
       const double launches = timed.duel->reference_single_call() - chain->call(chain->alone.unit);
       found.add(shares_calls_on_stream(chain->times, launches));
     }
@@ -76,9 +76,9 @@ std::optional<Suspicion> review(TimedPair& timed) {
     const auto call = [](const Chain& chain) { return chain.call(chain.times.candidate.unit); };
     found.add(faster_on_stream(call(*timed.chains[0]), call(*timed.chains[1])));
   }
-  if (!is_functional() && found.get() && found.get()->needs_control) return beyond_control(timed);
+  if (times_count() && found.get() && found.get()->needs_control) return beyond_control(timed);
   timed.duel.reset();
-  return is_functional() ? std::nullopt : found.get();
+  return times_count() ? found.get() : std::nullopt;
 }
 
 }  // namespace kb

@@ -13,12 +13,12 @@ namespace kb {
 
 /// The chains of a pair, and what they were timed with.
 struct TimedPair {
-  const Problem& problem;
+  const TimedTask& task;
   const DuelPlan& plan;
   Pair& pair;
   std::unique_ptr<Duel>& duel;
   std::vector<Chain*> chains;
-  bool recordable;  ///< the candidate's calls can be recorded as a graph
+  bool capturable;  ///< the candidate's calls can be captured as a graph
 };
 
 /// Ends the candidate's process and measures the reference without it. Where only a control can

@@ -26,103 +26,103 @@ int64_t bytes_per_call(const Task& task, const SizeBytes& sizes) {
 
 }  // namespace
 
-TimedCalls::TimedCalls(const Problem& problem, DuelPlan plan, int64_t calls)
-    : problem_(problem),
+TimedCalls::TimedCalls(const TimedTask& timed, DuelPlan plan, int64_t calls)
+    : timed_(timed),
       plan_(std::move(plan)),
-      rng_(make_rng(problem.memory.device(), problem.rng_seed)),
-      noise_seed_(problem.rng_seed) {
+      rng_(make_rng(timed.memory.device(), timed.rng_seed)),
+      noise_seed_(timed.rng_seed) {
   // Of each slot there are copies: of inputs one, of outputs the expected and the reference's own.
   const int64_t slot_bytes = std::min(max_slot_bytes, plan_.memory_bytes / 6);
-  most_slots_ = std::max<int64_t>(1, slot_bytes / bytes_per_call(problem.task, problem.sizes));
+  most_slots_ = std::max<int64_t>(1, slot_bytes / bytes_per_call(timed.task, timed.sizes));
   allocate(calls);
 }
 
 void TimedCalls::allocate(int64_t calls) {
-  const auto phase = problem_.phases.in("inputs");
+  const auto phase = timed_.phases.in("inputs");
   calls_ = calls;
   const int64_t slots = std::min(calls + 1, most_slots_);
   TORCH_CHECK(calls >= 1 && calls <= slots, "a unit of ", calls, " calls needs as many slots, not ",
               slots);
   work_.reset();
-  work_ = std::make_unique<Workload>(problem_.task, problem_.sizes, slots, problem_.memory);
-  work_->refill_weights(problem_.inputs, rng_);
-  for (int64_t s = 0; s < slots; ++s) work_->refill_slot(s, problem_.inputs, rng_);
+  work_ = std::make_unique<Workload>(timed_.task, timed_.sizes, slots, timed_.memory);
+  work_->refill_weights(timed_.inputs, rng_);
+  for (int64_t s = 0; s < slots; ++s) work_->refill_slot(s, timed_.inputs, rng_);
 }
 
 void TimedCalls::bind(RunnerSession& reference, RunnerSession& candidate) {
-  const auto phase = problem_.phases.in("inputs");
+  const auto phase = timed_.phases.in("inputs");
   for (RunnerSession* runner : {&reference, &candidate}) work_->bind(*runner);
-  problem_.memory.finish();
-  reference.prepare();
-  const std::optional<Preparing> preparing = candidate.prepare();
+  timed_.memory.finish();
+  reference.call_prepare();
+  const std::optional<Preparing> preparing = candidate.call_prepare();
   if (!std::exchange(bound_, true))
     preparing_ = preparing;  // later ones find memory and code there
 }
 
 int64_t TimedCalls::most_per_unit() const { return std::min(most_slots_ - 1, max_calls); }
 
-void TimedCalls::draw(Range called) {
-  const auto phase = problem_.phases.in("inputs");
+void TimedCalls::draw(SlotRange called) {
+  const auto phase = timed_.phases.in("inputs");
   mixed_slot_ = -1;
   for (int64_t s = called.first; s < called.first + called.count; ++s) {
-    work_->draw_slot(s, problem_.inputs, rng_);
+    work_->draw_slot(s, timed_.inputs, rng_);
   }
 }
 
-void TimedCalls::draw_mixed(Range called, std::mt19937_64& choices) {
+void TimedCalls::draw_mixed(SlotRange called, std::mt19937_64& choices) {
   draw(called);
-  if (problem_.families.empty()) return;
-  const auto phase = problem_.phases.in("inputs");
-  std::shuffle(problem_.families.begin(), problem_.families.end(), choices);
-  mix_ = in_turn(problem_.families, 0, problem_.task.tensors(problem_.sizes));
+  if (timed_.families.empty()) return;
+  const auto phase = timed_.phases.in("inputs");
+  std::shuffle(timed_.families.begin(), timed_.families.end(), choices);
+  mix_ = divide(timed_.families, 0, timed_.task.tensors(timed_.sizes));
   std::uniform_int_distribution<int64_t> one(called.first, called.first + called.count - 1);
   mixed_slot_ = one(choices);
   work_->draw_slot(mixed_slot_, mix_, rng_);
 }
 
-double TimedCalls::publish(Range called) {
-  const auto phase = problem_.phases.in("inputs");
-  problem_.memory.finish();
+double TimedCalls::publish(SlotRange called) {
+  const auto phase = timed_.phases.in("inputs");
+  timed_.memory.finish();
   const auto start = std::chrono::steady_clock::now();
   for (int64_t s = 0; s < slots(); ++s) {
     called.contains(s) ? work_->publish_slot(s) : work_->poison(s);
   }
-  problem_.memory.finish();
+  timed_.memory.finish();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void TimedCalls::publish_slot(int64_t slot) {
-  const auto phase = problem_.phases.in("inputs");
+  const auto phase = timed_.phases.in("inputs");
   work_->publish_slot(slot);
-  problem_.memory.finish();
+  timed_.memory.finish();
 }
 
-double TimedCalls::renew(Range called) {
+double TimedCalls::renew(SlotRange called) {
   draw(called);
   return publish(called);
 }
 
-std::function<void()> TimedCalls::hold_back(Range called) {
-  const auto phase = problem_.phases.in("inputs");
+std::function<void()> TimedCalls::hold_back(SlotRange called) {
+  const auto phase = timed_.phases.in("inputs");
   return [this, reveal = work_->hold_back_inputs(called.first, called.count, rng_)] {
     reveal();
-    problem_.memory.finish();
+    timed_.memory.finish();
   };
 }
 
-void TimedCalls::expect(Range called) {
-  const auto phase = problem_.phases.in("expected");
+void TimedCalls::expect(SlotRange called) {
+  const auto phase = timed_.phases.in("expected");
   expected_.assign(slots(), {});
   for (int64_t s = called.first; s < called.first + called.count; ++s) {
-    expected_[s] = problem_.task.reference(problem_.sizes, work_->arguments(s));
+    expected_[s] = timed_.task.reference(timed_.sizes, work_->arguments(s));
     // Attention comes as a view of another order; in one piece it is checked in one pass.
     for (at::Tensor& output : expected_[s]) output = output.contiguous();
   }
-  problem_.memory.finish();
+  timed_.memory.finish();
 }
 
-void TimedCalls::verify(Range called) {
-  const auto phase = problem_.phases.in("checks");
+void TimedCalls::verify(SlotRange called) {
+  const auto phase = timed_.phases.in("checks");
   for (int64_t s = 0; s < slots(); ++s) {
     called.contains(s) ? verify_call(s) : work_->check_untouched(s);
   }
@@ -131,7 +131,7 @@ void TimedCalls::verify(Range called) {
 }
 
 void TimedCalls::verify_call(int64_t slot) {
-  const auto phase = problem_.phases.in("checks");
+  const auto phase = timed_.phases.in("checks");
   if (slot == mixed_slot_) return verify_mixed();
   for (size_t i = 0; i < work_->outputs().size(); ++i) {
     verify_output(slot, i, work_->output(slot, i));
@@ -140,14 +140,14 @@ void TimedCalls::verify_call(int64_t slot) {
 
 bool TimedCalls::is_right(int64_t slot, size_t output, const at::Tensor& got) const {
   const TensorSpec& spec = work_->outputs()[output];
-  const at::Tensor& library = expected_[slot][output];
+  const at::Tensor& torch = expected_[slot][output];
   if (spec.argument_of) {
-    return !compare_argument(spec, got, library, work_->input(spec.argument_of->input, slot)).worst;
+    return !compare_argument(spec, got, torch, work_->input(spec.argument_of->input, slot)).worst;
   }
-  if (slot != mixed_slot_) return surely_right(spec, got, library, plan_.tolerances[output]);
-  const std::vector<Share> shares = shares_of(mix_, spec);
-  return std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
-    return surely_right(share.of(spec), share.of(got), share.of(library), plan_.tolerances[output]);
+  if (slot != mixed_slot_) return surely_right(spec, got, torch, plan_.tolerances[output]);
+  const std::vector<SampleRange> ranges = sample_ranges(mix_, spec);
+  return std::all_of(ranges.begin(), ranges.end(), [&](const SampleRange& range) {
+    return surely_right(range.of(spec), range.of(got), range.of(torch), plan_.tolerances[output]);
   });
 }
 
@@ -178,8 +178,8 @@ void TimedCalls::verify_output(int64_t slot, size_t output, const at::Tensor& go
 }
 
 Expectation TimedCalls::expectation(int64_t slot, const FirstRows& first_rows) {
-  return {problem_.task, problem_.sizes, work_->arguments(slot),
-          ++noise_seed_, plan_.oracle,   first_rows};
+  return {timed_.task,   timed_.sizes, work_->arguments(slot),
+          ++noise_seed_, plan_.oracle, first_rows};
 }
 
 void TimedCalls::refuse(const std::string& what, size_t output, const Comparison& c,
@@ -188,14 +188,14 @@ void TimedCalls::refuse(const std::string& what, size_t output, const Comparison
                                         describe_worst(work_->outputs()[output], c) + inputs);
 }
 
-void TimedCalls::choose_places(Range called) {
+void TimedCalls::choose_places(SlotRange called) {
   places_ = work_->output_places(called.first, called.count, rng_);
 }
 
 void TimedCalls::read_places() { left_ = work_->outputs_at(places_); }
 
 void TimedCalls::check_unchanged() const {
-  const auto phase = problem_.phases.in("checks");
+  const auto phase = timed_.phases.in("checks");
   const std::vector<at::Tensor> now = work_->outputs_at(places_);
   for (size_t i = 0; i < now.size(); ++i) {
     if (same_bits(left_[i], now[i])) continue;

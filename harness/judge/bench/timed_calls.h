@@ -20,7 +20,7 @@ namespace kb {
 /// found in a cache by repetition. Where memory allows there is one slot more than calls.
 class TimedCalls {
  public:
-  TimedCalls(const Problem& problem, DuelPlan plan, int64_t calls);
+  TimedCalls(const TimedTask& timed, DuelPlan plan, int64_t calls);
 
   /// Makes room for units of so many calls, with new weights and inputs; bind() comes next.
   void allocate(int64_t calls);
@@ -29,7 +29,7 @@ class TimedCalls {
   /// What the candidate's prepare() took the first time; none where it has none.
   const std::optional<Preparing>& preparing() const { return preparing_; }
   /// Waits for the judge's own work on the device.
-  void settle() const { problem_.memory.finish(); }
+  void settle() const { timed_.memory.finish(); }
   int64_t per_unit() const { return calls_; }
   int64_t slots() const { return work_->slots(); }
   bool are_checked() const { return !plan_.control; }
@@ -37,27 +37,27 @@ class TimedCalls {
   int64_t most_per_unit() const;
 
   /// Draws inputs for these calls where the runners do not see them yet.
-  void draw(Range called);
-  /// The same, but one of them gets values of the problem's families.
-  void draw_mixed(Range called, std::mt19937_64& choices);
+  void draw(SlotRange called);
+  /// The same, but one of them gets values of the task's families.
+  void draw_mixed(SlotRange called, std::mt19937_64& choices);
   /// Brings them to the runners and poisons all other slots. The last thing before the first unit
   /// that is to read them, so that nobody can begin earlier. @return seconds
-  double publish(Range called);
+  double publish(SlotRange called);
   /// The same for one slot, when the others are poisoned already.
   void publish_slot(int64_t slot);
   /// Both. @return seconds that publish() took
-  double renew(Range called);
+  double renew(SlotRange called);
   /// Holds some of the drawn inputs back from publish(). @return what gives them to the runners
-  std::function<void()> hold_back(Range called);
+  std::function<void()> hold_back(SlotRange called);
 
   /// Computes what the outputs of these calls should be.
-  void expect(Range called);
+  void expect(SlotRange called);
   /// Checks outputs, untouched slots, inputs and guards. @throws Decided
-  void verify(Range called);
+  void verify(SlotRange called);
   void verify_call(int64_t slot);
 
   /// Chooses some elements of the outputs that the next unit writes.
-  void choose_places(Range called);
+  void choose_places(SlotRange called);
   /// Reads them as the runner left them, before anything else.
   void read_places();
   /// @throws Decided if they have changed since
@@ -71,7 +71,7 @@ class TimedCalls {
   [[noreturn]] void refuse(const std::string& what, size_t output, const Comparison& c,
                            const std::string& inputs = "") const;
 
-  Problem problem_;
+  TimedTask timed_;
   DuelPlan plan_;
   at::Generator rng_;       ///< of inputs, on the device
   uint64_t noise_seed_;     ///< of the last call that was looked at again
@@ -80,7 +80,7 @@ class TimedCalls {
   bool bound_ = false;
   std::optional<Preparing> preparing_;
   std::unique_ptr<Workload> work_;
-  std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by the library
+  std::vector<std::vector<at::Tensor>> expected_;  ///< [slot][output], by LibTorch
   std::vector<at::Tensor> places_, left_;          ///< in the outputs, and what was there
   int64_t mixed_slot_ = -1;                        ///< whose inputs are of families; none
   Mix mix_;                                        ///< which they are

@@ -36,7 +36,7 @@ Json to_json(const TensorSpec& spec, const Comparison& c) {
           {"dtype", dtype_name(spec.dtype)},
           {"error", c.error},
           {"bound", c.bound},
-          {"library_error", c.library_error},
+          {"library_error", c.torch_error},
           {"noisy_runs", c.noisy_runs},
           {"max_abs_error", c.max_abs_error},
           {"elements", c.elements}};
@@ -155,7 +155,7 @@ Json Correctness::check_families(RunnerSession& runner) {
     (right.says_something() ? judged : left_out).push_back(name);
     return right.says_something();
   };
-  prepare(runner, work, 1);
+  draw_weights(runner, work, 1);
   const std::vector<TensorSpec> specs = task_.tensors(sizes(set));
   if (std::any_of(specs.begin(), specs.end(), takes_families)) {
     for (const Family& family : choose_families()) {
@@ -165,7 +165,7 @@ Json Correctness::check_families(RunnerSession& runner) {
   }
   if (weights_read(task_) >= weights_of_network) {
     for (const WeightFamily& family : weight_families()) {
-      prepare(runner, work, family.scale);
+      draw_weights(runner, work, family.scale);
       work.refill_slot(0, InputKind::standard, rng_);
       judge(family.name);
     }
@@ -202,7 +202,7 @@ Json Correctness::check_calls(RunnerSession& runner, const std::string& set) {
     work.bind(runner);
     work.refill_weights(options_.inputs, rng_);
     memory_.finish();
-    runner.prepare();
+    runner.call_prepare();
     work.refill_slot(0, options_.inputs, rng_);
     check_call(runner, work, set, {}, outputs);
     Json call{{"sizes", task_.fields.to_json(sizes)}};
@@ -251,23 +251,23 @@ Json Correctness::check_mixes(RunnerSession& runner, Workload& work, const std::
   std::vector<Family> families;
   for (size_t i = 0; i < held.size(); ++i) families.push_back(held[order[i].item<int64_t>()]);
   const auto draw = [&](const Mix& mix) {
-    prepare(runner, work, 1);
+    draw_weights(runner, work, 1);
     work.refill_slot(0, mix, rng_);
     judge(mix);
   };
   const std::vector<TensorSpec> tensors = task_.tensors(sizes(set));
-  draw(in_turn(families, 0, tensors));
+  draw(divide(families, 0, tensors));
   constexpr int64_t most_dimensions = 4;
   if (weights_read(task_) >= weights_of_network && below(2) == 0) {
     const std::vector<WeightFamily>& others = weight_families();
     const WeightFamily& family = others[below(static_cast<int64_t>(others.size()))];
-    prepare(runner, work, family.scale);
+    draw_weights(runner, work, family.scale);
     work.refill_slot(0, InputKind::standard, rng_);
     judge({.name = family.name});
   } else if (small && below(2) == 0) {
-    draw(in_turn(families, 1 + below(most_dimensions), tensors));
+    draw(divide(families, 1 + below(most_dimensions), tensors));
   } else {
-    draw(in_turn({families.back()}, 0, tensors));
+    draw(divide({families.back()}, 0, tensors));
   }
   return reports;
 }
@@ -292,7 +292,7 @@ void Correctness::draw(RunnerSession& runner, Workload& work, int index) {
   if (index % kinds == 0) work.refill_weights(options_.inputs, rng_);
   if (index % kinds == 0 || few_weights) {
     memory_.finish();
-    runner.prepare();
+    runner.call_prepare();
   }
   if (few_weights) {
     work.poison(0);
@@ -301,11 +301,11 @@ void Correctness::draw(RunnerSession& runner, Workload& work, int index) {
   }
 }
 
-void Correctness::prepare(RunnerSession& runner, Workload& work, double scale) {
+void Correctness::draw_weights(RunnerSession& runner, Workload& work, double scale) {
   work.refill_weights(InputKind::standard, rng_);
   if (scale != 1) work.scale_weights(scale);
   memory_.finish();
-  runner.prepare();
+  runner.call_prepare();
 }
 
 Json Correctness::check_canary(RunnerSession& runner, Workload& work, const std::string& set) {
@@ -317,11 +317,11 @@ Json Correctness::check_canary(RunnerSession& runner, Workload& work, const std:
   for (size_t i = 0; i < canary->calls(); ++i) {
     work.assign(0, canary->arguments(i));
     memory_.finish();
-    runner.prepare();
+    runner.call_prepare();
     const std::vector<at::Tensor> got = call(runner, work, set);
     const Expectation right(task_, sizes(set), work.arguments(0), next_noise_seed());
     for (size_t j = 0; j < got.size(); ++j) {
-      const Comparison c = right.compare_exact(j, got[j]);
+      const Comparison c = right.compare_integers(j, got[j]);
       if (c.worst) {
         decide_incorrect(work.outputs()[j], c, set, "; " + canary->describe(i));
       }

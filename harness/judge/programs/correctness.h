@@ -33,7 +33,7 @@ class Correctness {
                  const OraclePlan& plan = {});
 
   /// Judges one call with inputs of each family at smoke sizes, of a network some of them. Leaves
-  /// out families in which the library itself does not hold.
+  /// out families in which LibTorch itself does not hold.
   /// @return the report, which names both. @throws Decided
   Json check_families(RunnerSession& runner);
 
@@ -51,7 +51,7 @@ class Correctness {
   std::vector<at::Tensor> call(RunnerSession& runner, Workload& work, const std::string& set);
   // Products only: is every operand used in full fp32? null where the canary does not apply.
   Json check_canary(RunnerSession& runner, Workload& work, const std::string& set);
-  // Calls with values of the families that have held; whether the library holds in them, too.
+  // Calls with values of the families that have held; whether LibTorch holds in them, too.
   Json check_mixes(RunnerSession& runner, Workload& work, const std::string& set,
                    const OraclePlan& plan);
   bool check_mix(RunnerSession& runner, Workload& work, const std::string& set,
@@ -60,8 +60,8 @@ class Correctness {
   void draw(RunnerSession& runner, Workload& work, int index);
   // Several sizes, and what they are called.
   std::vector<std::pair<std::string, SizeBytes>> choose_sizes(const std::string& set);
-  // Draws weights, times `scale`.
-  void prepare(RunnerSession& runner, Workload& work, double scale);
+  // Draws weights, times `scale`, and has the runner prepare them.
+  void draw_weights(RunnerSession& runner, Workload& work, double scale);
   [[noreturn]] void decide_incorrect(const TensorSpec& spec, const Comparison& comparison,
                                      const std::string& set, const std::string& circumstances);
   void check_call(RunnerSession& runner, Workload& work, const std::string& set,

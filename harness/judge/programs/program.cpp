@@ -152,7 +152,7 @@ RunnerOptions reference_runner(const ProgramOptions& options, const Baseline& ba
 int guarded(const char* program, const std::function<int()>& work) {
   // CTest runs several programs side by side; where ATen computes on the CPU, its threads would
   // wait for cores that the others hold, and spin meanwhile.
-  if (is_functional()) at::set_num_threads(1);
+  if (!times_count()) at::set_num_threads(1);
   try {
     require_machine();
     return work();
@@ -175,11 +175,11 @@ Json own_gpu() {
   return gpus.empty() ? Json() : gpus[0];
 }
 
-bool is_functional() {
+bool times_count() {
 #ifdef KB_CUDA
-  return false;
-#else
   return true;
+#else
+  return false;
 #endif
 }
 

@@ -65,8 +65,9 @@ int guarded(const char* program, const std::function<int()>& work);
 /// The GPU that this process and its runners use, as in env.json; null on the CPU backend.
 Json own_gpu();
 
-/// The GPU-less backend, on which times mean nothing but that the path works.
-bool is_functional();
+/// Whether times are measurements. On the CPU backend they are functional: they show that the path
+/// works, and nothing else.
+bool times_count();
 
 /// Writes what a runner printed next to the result file, if it printed anything.
 void save_log(const CandidateEntry& entry, const std::string& step, const std::string& text);

@@ -33,14 +33,14 @@ struct Step {
 std::vector<Step> plan(int iterations, const std::string& full) {
   std::vector<Step> steps{{"smoke", iterations}, {"families", 1}, {"odd", iterations, true},
                           {"drawn", 1, true},    {"redrawn", 1},  {"long", 1}};
-  if (!is_functional()) steps.push_back({full, 2, true});
+  if (times_count()) steps.push_back({full, 2, true});
   return steps;
 }
 
 // How the CPU layer orders threads and blocks (harness/cpu/runtime/order.hpp): anew for each
 // launch, of a hash of the seed, since the runner is told it; "" on a GPU.
 std::string drawn_schedule(uint64_t seed) {
-  if (!is_functional()) return "";
+  if (times_count()) return "";
   Sha256 hash;
   hash.update("order of threads", 16);
   hash.update(&seed, sizeof seed);
@@ -72,7 +72,7 @@ struct Judging {
         file(std::move(entry)),
         seed(options.seed()) {}
 
-  // The task with a reference whose calls count for the candidate's budget: those of the library,
+  // The task with a reference whose calls count for the candidate's budget: those of LibTorch,
   // not those in fp64, whose number depends on the candidate.
   Task timed(Task t) {
     t.reference = [this, reference = t.reference](const SizeBytes& sizes,
@@ -184,7 +184,7 @@ class StepTest : public testing::Test {
   // What goes wrong in some orders alone depends on the order in which threads and blocks run, but
   // for the time of all calls together, which merely ends in one of them.
   Decided with_order(const Decided& decided) {
-    if (!is_functional() || decided.verdict != Verdict::incorrect) return decided;
+    if (times_count() || decided.verdict != Verdict::incorrect) return decided;
     if (!may_be_a_race(decided) || judging_.budget->left_s() <= 0) return decided;
     if (!passes_in("forward") && !passes_in("reverse")) return decided;
     return {decided.verdict,
@@ -286,7 +286,7 @@ int judge(int argc, char** argv, const Task& declared) {
   Judging judging(task, full.name(declared), options, std::move(found));
   options.apply_contract();
   if (!is_to_be_judged(judging.file)) return exit_skipped;
-  if (!is_functional()) {
+  if (times_count()) {
     const CandidateEntry& entry = judging.file.entry();
     wait_for_gpu(entry.build_dir, scheduled_gpus(entry.build_dir));
     if (!is_to_be_judged(judging.file)) return exit_skipped;  // another judge may have had it

@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The loader of LibTorch 2.6 knows no mode that can be recorded as a graph.
+// The loader of LibTorch 2.6 knows no mode that can be captured as a graph.
 template <class Loader>
 Forward load_package(const fs::path& package) {
   if constexpr (std::is_constructible_v<Loader, std::string, std::string, bool>) {
     // Packages for a GPU are linked against it, and only this library knows where it is. What is
     // wrong with it the loader says.
     dlopen("libtorch.so", RTLD_NOW | RTLD_GLOBAL);
-    constexpr bool single_threaded = true;  // a run that may wait for others cannot be recorded
+    constexpr bool single_threaded = true;  // a run that may wait for others cannot be captured
     const auto loader = std::make_shared<Loader>(package.string(), "model", single_threaded);
     return [loader](const SizeBytes&, const std::vector<at::Tensor>& given) {
       return loader->run(given);

@@ -81,10 +81,10 @@ class Reference final : public protocol::Executor {
   }
 
 #ifdef KB_CUDA
-  // Graphs have memory of their own. All recordings share it: when gigabytes were given back and
+  // Graphs have memory of their own. All captures share it: when gigabytes were given back and
   // taken anew, the next block showed the reference up to 6 % slower. One without calls gives it
-  // back. Else the last graph stays until the next is recorded: a pool that no graph uses any more
-  // is closed in LibTorch's allocator of host memory and cannot be recorded into again.
+  // back. Else the last graph stays until the next is captured: a pool that no graph uses any more
+  // is closed in LibTorch's allocator of host memory and cannot be captured into again.
   void capture(uint32_t first_slot, uint32_t slots) override {
     outputs_.clear();
     if (slots == 0) {
@@ -117,7 +117,7 @@ class Reference final : public protocol::Executor {
     return timed([&] { graph_->replay(); });
   }
 #else
-  // Nothing can be recorded here; what a unit is made of is tried out all the same.
+  // Nothing can be captured here; what a unit is made of is tried out all the same.
   void capture(uint32_t first_slot, uint32_t slots) override { unit_ = {first_slot, slots}; }
   protocol::OwnTimes replay() override { return run(unit_.first, unit_.second); }
 #endif
@@ -167,7 +167,7 @@ class Reference final : public protocol::Executor {
   }
 
   // Libraries set themselves up outside the graph. What the calls took goes back: the graph takes
-  // its own, and while it is recorded, the allocator cannot fall back on what it keeps unused.
+  // its own, and while it is captured, the allocator cannot fall back on what it keeps unused.
   void set_up(uint32_t first_slot, uint32_t slots) {
     forward(first_slot, slots);
     c10::cuda::device_synchronize();
@@ -199,7 +199,7 @@ class Reference final : public protocol::Executor {
   std::vector<std::vector<Tensor>> arguments_;  // [slot][argument]
   std::vector<std::vector<Tensor>> outputs_;    // [slot][output]
 #ifdef KB_CUDA
-  // One for all recordings: what is freed on a stream, the allocator gives out on that one only.
+  // One for all captures: what is freed on a stream, the allocator gives out on that one only.
   c10::cuda::CUDAStream side_ = make_stream();
   std::unique_ptr<at::cuda::MemPool> memory_;  // of all graphs
   std::unique_ptr<at::cuda::CUDAGraph> graph_;

@@ -143,7 +143,7 @@ void RunnerSession::bind(const Task& task, const SizeBytes& sizes,
   call(Op::bind, options_.call_timeout);
 }
 
-std::optional<Preparing> RunnerSession::prepare() {
+std::optional<Preparing> RunnerSession::call_prepare() {
   const protocol::Answer answer = call(Op::prepare, options_.call_timeout);
   if (answer.prepared == 0) return std::nullopt;
   constexpr uint64_t most = std::numeric_limits<int64_t>::max();
@@ -169,7 +169,7 @@ std::string RunnerSession::capture(uint32_t first_slot, uint32_t slots) {
     if (ended.verdict != Verdict::runtime_error) throw;
     why = ended.what();
   }
-  return options_.who + " cannot be recorded as a graph: " + why;
+  return options_.who + " cannot be captured as a graph: " + why;
 }
 
 void RunnerSession::wake(const std::function<void()>& meanwhile) {

@@ -86,14 +86,14 @@ class RunnerSession {
   /// The weights have new values: has the candidate's prepare() called, if there is one, or the
   /// reference settle its weights. @return what prepare() took, where there is one
   /// @throws Decided
-  std::optional<Preparing> prepare();
+  std::optional<Preparing> call_prepare();
   /// launch() on slots [first, first + count) and wait. @return the answer. @throws Decided
   protocol::Answer run(uint32_t first_slot, uint32_t slots);
-  /// Records the same calls as a graph. @return "", or why they cannot be recorded; a candidate may
-  /// have ended over it, as one does that holds every error to be its last. @throws Decided
+  /// Captures the same calls as a graph. @return "", or why they cannot be captured; a candidate
+  /// may have ended over it, as one does that holds every error to be its last. @throws Decided
   std::string capture(uint32_t first_slot, uint32_t slots);
   protocol::Answer replay();
-  /// Whether the graph that was recorded last has run. Its first launch also brings it to the
+  /// Whether the graph that was captured last has run. Its first launch also brings it to the
   /// device, so that one is not to be timed.
   bool has_replayed() const { return has_replayed_; }
   /// Has the runner go the way of a unit with nothing in it, so that the device has turned to its

@@ -63,9 +63,9 @@ bool clocks_decide(double speedup, const Interval& interval, double reference_mh
   return (interval.low > 1 && in_cycles < 1) || (interval.high < 1 && in_cycles > 1);
 }
 
-double reference_lag(const std::vector<Block>& blocks) {
+double reference_lag(const std::vector<Abba>& blocks) {
   std::vector<double> lags;
-  for (const Block& block : blocks) lags.push_back(std::log(block.a2 / block.a1));
+  for (const Abba& block : blocks) lags.push_back(std::log(block.a2 / block.a1));
   return std::exp(hodges_lehmann(lags));
 }
 

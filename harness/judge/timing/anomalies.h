@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/timing/pairing.h"
+#include "judge/timing/speedup_estimate.h"
 
 namespace kb {
 
@@ -39,6 +39,6 @@ bool clocks_decide(double speedup, const Interval& interval, double reference_mh
 
 /// How much longer the reference takes right after the candidate's unit than right before it: a2 /
 /// a1, estimated as the speed-up is. 1 where nothing of the candidate's is left on the device.
-double reference_lag(const std::vector<Block>& blocks);
+double reference_lag(const std::vector<Abba>& blocks);
 
 }  // namespace kb

@@ -27,7 +27,7 @@ bool clocks_differ(const UnitTimes& times) {
   constexpr double slack = 1.1, slack_seconds = 300e-6;
   const auto& [unit, stream] = std::pair(times.candidate.unit, times.candidate.stream);
   if (stream > slack * unit + slack_seconds) return true;
-  return times.recorded && unit > slack * stream + slack_seconds;
+  return times.captured && unit > slack * stream + slack_seconds;
 }
 
 double share(double unit, const UnitTimes& times) {
@@ -153,7 +153,7 @@ std::optional<Suspicion> find_suspicion(const UnitTimes& times, const UnitTimes*
   if (auto found = begins_early(times, *control)) return found;
   if (auto found = leaves_work(times, *control)) return found;
   constexpr double start_seconds = 10e-6;
-  if (times.recorded && times.single_call) return shares_work(times, start_seconds);
+  if (times.captured && times.single_call) return shares_work(times, start_seconds);
   return std::nullopt;
 }
 
@@ -195,17 +195,17 @@ std::optional<Suspicion> Presence::find(const ArmTimes& with_candidate, ArmTimes
   return slows_reference(with_candidate, alone, control);
 }
 
-int needed_attempts(const Suspicion& suspicion, double on_stream, double recorded) {
+int needed_attempts(const Suspicion& suspicion, double on_stream, double captured) {
   constexpr double launches_decide = 1.2;
   constexpr int few = 3, many = 6;
-  return suspicion.needs_control && on_stream > launches_decide * recorded ? many : few;
+  return suspicion.needs_control && on_stream > launches_decide * captured ? many : few;
 }
 
-std::optional<Suspicion> faster_on_stream(double stream, double recorded) {
+std::optional<Suspicion> faster_on_stream(double stream, double captured) {
   constexpr double slack = 0.7, start_seconds = 2e-6;
-  if (stream >= slack * recorded - start_seconds) return std::nullopt;
-  return Suspicion{"lanes", "a call takes " + ms(stream) + " on a stream, but " + ms(recorded) +
-                                " recorded as a graph: calls share work on the stream"};
+  if (stream >= slack * captured - start_seconds) return std::nullopt;
+  return Suspicion{"lanes", "a call takes " + ms(stream) + " on a stream, but " + ms(captured) +
+                                " captured as a graph: calls share work on the stream"};
 }
 
 }  // namespace kb

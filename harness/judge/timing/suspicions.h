@@ -26,7 +26,7 @@ struct UnitTimes {
   double least = 0;                   ///< hard_floor() of a unit
   double reference_lag = 1;           ///< how many times as long the reference takes afterwards
   int64_t calls = 1;                  ///< per unit
-  bool recorded = false;              ///< as a graph; else launched on the stream
+  bool captured = false;              ///< as a graph; else launched on the stream
   std::optional<double> single_call;  ///< a candidate's call that is alone in its unit
 };
 
@@ -42,8 +42,8 @@ struct Suspicion {
 /// @param control the same lane with a control in the candidate's place, where it has been measured
 std::optional<Suspicion> find_suspicion(const UnitTimes& times, const UnitTimes* control = nullptr);
 
-/// Calls on the stream that share work, for a candidate that cannot be recorded. Where it can,
-/// find_suspicion() tells from its recorded calls, which pay for no launches.
+/// Calls on the stream that share work, for a candidate that cannot be captured. Where it can,
+/// find_suspicion() tells from its captured calls, which pay for no launches.
 /// @param launch_seconds what a call takes the reference longer that is alone in its unit, when the
 /// candidate's process has ended
 std::optional<Suspicion> shares_calls_on_stream(const UnitTimes& times, double launch_seconds);
@@ -69,12 +69,12 @@ class Presence {
 /// How often in a row a suspicion must show before it convicts. Where launching decides what the
 /// reference takes on the stream, its times are the host's, which may differ by half from moment to
 /// moment: what rests on them takes more.
-/// @param on_stream, recorded seconds of a call of the reference when the candidate's process has
-/// ended; 0 if it cannot be recorded
-int needed_attempts(const Suspicion& suspicion, double on_stream, double recorded);
+/// @param on_stream, captured seconds of a call of the reference when the candidate's process has
+/// ended; 0 if it cannot be captured
+int needed_attempts(const Suspicion& suspicion, double on_stream, double captured);
 
-/// A call on the stream against the same call recorded, in seconds: recording only takes away what
+/// A call on the stream against the same call captured, in seconds: capturing only takes away what
 /// launching costs.
-std::optional<Suspicion> faster_on_stream(double stream, double recorded);
+std::optional<Suspicion> faster_on_stream(double stream, double captured);
 
 }  // namespace kb

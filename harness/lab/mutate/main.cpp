@@ -29,7 +29,7 @@ struct Options {
   fs::path out;
   std::string show;
   size_t sample = 0, tasks_of_sample = 0;
-  uint64_t seed = 1;
+  uint64_t rng_seed = 1;
   int jobs = 1;
   size_t kernels_per_block = 0;
   double least_score = 100;
@@ -51,10 +51,10 @@ std::vector<std::string> task_names(const Options& options) {
   return names;
 }
 
-// Some of the tasks, by the seed.
+// Some of the tasks, by `rng_seed`.
 std::vector<std::string> some_of(std::vector<std::string> names, const Options& options) {
   if (options.tasks_of_sample == 0 || names.size() <= options.tasks_of_sample) return names;
-  std::shuffle(names.begin(), names.end(), std::mt19937_64(options.seed));
+  std::shuffle(names.begin(), names.end(), std::mt19937_64(options.rng_seed));
   names.resize(options.tasks_of_sample);
   std::sort(names.begin(), names.end());
   return names;
@@ -94,8 +94,8 @@ std::vector<Change> chosen(const Kernels& kernels, const std::vector<Equivalent>
       return entry && !entry->judged;
     });
   }
-  const std::vector<Change> changes = by_change(all, options.kernels_per_block, options.seed);
-  return options.sample > 0 ? sample(changes, options.sample, options.seed) : changes;
+  const std::vector<Change> changes = by_change(all, options.kernels_per_block, options.rng_seed);
+  return options.sample > 0 ? sample(changes, options.sample, options.rng_seed) : changes;
 }
 
 void print_trial(const Trial& t) {
@@ -207,8 +207,8 @@ int main(int argc, char** argv) {
                  "folder of the report; verdicts that it has are not asked "
                  "for again (default: mutation/ in the build folder)");
   app.add_option("--sample", options.sample, "judge only so many, spread over tasks and operators");
-  app.add_option("--tasks", options.tasks_of_sample, "of so many tasks only, by the seed");
-  app.add_option("--seed", options.seed, "of the sample");
+  app.add_option("--tasks", options.tasks_of_sample, "of so many tasks only, by the rng_seed");
+  app.add_option("--rng-seed", options.rng_seed, "of the sample");
   app.add_option("--kernels-per-block", options.kernels_per_block,
                  "try a change of a block in so many kernels, until one of them shows that it is "
                  "wrong; 0: in all");

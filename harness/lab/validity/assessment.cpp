@@ -69,10 +69,10 @@ class Assessor {
                            inputs_ == InputKind::standard ? given_ : draw(InputKind::standard));
   }
 
-  /// Whether the library holds for these values; where it does not, a judging leaves them out.
+  /// Whether LibTorch holds for these values; where it does not, a judging leaves them out.
   bool holds() {
     for (size_t i = 0; i < right_->outputs().size(); ++i) {
-      if (right_->oracle(i).isnan().any().item<bool>()) return false;
+      if (right_->whole_oracle(i).isnan().any().item<bool>()) return false;
     }
     return right_->says_something();
   }
@@ -109,10 +109,10 @@ class Assessor {
   // Whatever else is wrong, the right answer must pass.
   void check_honest(size_t output) {
     const TensorSpec& spec = right_->outputs()[output];
-    TORCH_CHECK(!right_->oracle(output).isnan().any().item<bool>(), task_.name, ": output '",
+    TORCH_CHECK(!right_->whole_oracle(output).isnan().any().item<bool>(), task_.name, ": output '",
                 spec.name, "' has NaN under its own inputs");
-    TORCH_CHECK(!right_->compare(output, right_->library(output)).worst &&
-                    !right_->compare(output, right_->oracle(output).to(spec.dtype)).worst,
+    TORCH_CHECK(!right_->compare(output, right_->torch(output)).worst &&
+                    !right_->compare(output, right_->whole_oracle(output).to(spec.dtype)).worst,
                 task_.name, ": the reference's own output '", spec.name, "' is rejected");
   }
 
@@ -128,7 +128,7 @@ class Assessor {
   void try_outputs(size_t i) {
     const TensorSpec& spec = right_->outputs()[i];
     if (spec.numel() == 0) return;
-    const Tensor& oracle = right_->oracle(i);
+    const Tensor& oracle = right_->whole_oracle(i);
     std::vector<Tensor> other_inputs = given_;
     for (size_t k = 0; k < specs_.size(); ++k) {
       if (specs_[k].role == Role::input) other_inputs[k] = other_[k];
@@ -177,8 +177,8 @@ class Assessor {
       if (!decisive || (c.worst && !decisive->worst)) decisive = c;
       const double limit = aspect == Aspect::precision
                                ? rounding_limit(spec)
-                               : 64 * fp64_per_fp32 * std::max(c.library_error, float_roundoff);
-      if (distance(got.at(i), right_->oracle(i)) > limit) without_effect = false;
+                               : 64 * fp64_per_fp32 * std::max(c.torch_error, float_roundoff);
+      if (distance(got.at(i), right_->whole_oracle(i)) > limit) without_effect = false;
     }
     record(name,
            decisive->worst  ? Fate::killed
@@ -220,9 +220,9 @@ class Assessor {
     const std::vector<Tensor> got = task_.reference(sizes_, in_fp64(given));
     for (size_t i = 0; i < got.size(); ++i) {
       const at::ScalarType dtype = right.outputs()[i].dtype;
-      TORCH_CHECK(!right.compare_exact(i, right.library(i)).worst, task_.name,
-                  ": the library fails the precision canary");
-      const Comparison c = right.compare_exact(i, got[i].to(dtype));
+      TORCH_CHECK(!right.compare_integers(i, right.torch(i)).worst, task_.name,
+                  ": LibTorch fails the precision canary");
+      const Comparison c = right.compare_integers(i, got[i].to(dtype));
       record(label(name + canary_->operand(call), i), c.worst ? Fate::killed : Fate::survived, c);
     }
   }

@@ -137,7 +137,7 @@ class Kernel {
     if (task.weight_table && told != sizes) tell_shapes(task, told, described);
     memory_->finish();
     runner_->bind(task, told, described);
-    runner_->prepare();
+    runner_->call_prepare();
     runner_->run(0, 1);
     std::vector<Tensor> outputs;
     for (size_t i = 0; i < in_order.size(); ++i) {
@@ -287,7 +287,7 @@ class Check {
     }
   }
 
-  // A judging leaves out values for which the library does not hold.
+  // A judging leaves out values for which LibTorch does not hold.
   bool is_usable(Call& call, const Set& set, const OtherValues& values) const {
     if (values.family != nullptr && !call.says_something()) return false;
     if (!call.is_wrong(set.sizes)) return true;

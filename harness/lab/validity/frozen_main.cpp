@@ -31,8 +31,8 @@ RunnerOptions shipped_kernel(const CandidateEntry& entry) {
   options.call_timeout_s = no_hang_s;
   options.complete_from(entry);
   options.apply_contract();
-  RunnerOptions kernel = candidate_runner(entry, options, is_functional() ? "forward" : "");
-  if (is_functional()) run_blocks_in_order(kernel);
+  RunnerOptions kernel = candidate_runner(entry, options, times_count() ? "" : "forward");
+  if (!times_count()) run_blocks_in_order(kernel);
   return kernel;
 }
 

@@ -33,8 +33,8 @@ enum class Op : uint32_t {
   bind,     ///< open the buffers of `tensors`, forget the earlier ones
   prepare,  ///< the weights have new values: call prepare(), if the candidate has one
   run,      ///< call launch() on slots [first_slot, first_slot + slots), in order, and wait
-  capture,  ///< record the same calls as one graph
-  replay,   ///< launch the recorded graph and wait
+  capture,  ///< capture the same calls as one graph
+  replay,   ///< launch the captured graph and wait
   wake,     ///< get ready for a unit: go its way with nothing in it
   warm,     ///< the reference: call the operators on something small
 };
@@ -43,7 +43,7 @@ enum class Status : uint32_t {
   ok,
   load_failed,     ///< the module could not be loaded; `message` is the loader's. To `load` alone
   cuda_error,      ///< `message` names it
-  cannot_capture,  ///< launch() did something that a graph cannot record
+  cannot_capture,  ///< launch() did something that cannot be captured
   off_stream,      ///< launch() started what its stream does not wait for; `message` says what
   protocol_error,  ///< the request made no sense to the runner
   exception,       ///< one left the code that was called; `message` is what it says of itself

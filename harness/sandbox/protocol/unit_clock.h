@@ -30,7 +30,7 @@ class UnitClock {
     check_cuda(cudaFree(nullptr), "initialising the device");
     check_cuda(cudaEventCreate(&start_), "creating an event");
     check_cuda(cudaEventCreate(&stop_), "creating an event");
-    record_empty_graph();
+    capture_empty_graph();
     int device = 0, kept_at_most = 0;
     check_cuda(cudaGetDevice(&device), "finding the device");
     check_cuda(cudaDeviceGetAttribute(&kept_at_most, cudaDevAttrMaxPersistingL2CacheSize, device),
@@ -90,14 +90,14 @@ class UnitClock {
     return times;
   }
 
-  void record_empty_graph() {
-    cudaStream_t stream = nullptr;  // a default stream cannot be recorded
+  void capture_empty_graph() {
+    cudaStream_t stream = nullptr;  // a default stream cannot be captured
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording");
+    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing");
     launch_empty_kernel(stream);
     cudaGraph_t graph = nullptr;
-    check_cuda(cudaStreamEndCapture(stream, &graph), "recording");
-    check_cuda(cudaGraphInstantiate(&empty_graph_, graph, 0), "recording");
+    check_cuda(cudaStreamEndCapture(stream, &graph), "capturing");
+    check_cuda(cudaGraphInstantiate(&empty_graph_, graph, 0), "capturing");
     cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
   }

@@ -113,7 +113,7 @@ void Candidate::load() {
 }
 
 void Candidate::bind(const protocol::Request& request) {
-  recorded_.clear();
+  captured_.clear();
   check_cuda(cudaMemPoolTrimTo(pool_, 0), "emptying the memory pool");
   tensors_.clear();
   table_.clear();
@@ -195,7 +195,7 @@ OwnTimes Candidate::run(uint32_t first_slot, uint32_t slots) {
 
 namespace {
 
-void must_record(cudaError_t error) {
+void must_capture(cudaError_t error) {
   if (error == cudaSuccess) return;
   cudaGetLastError();
   throw Failure(Status::cannot_capture, cudaGetErrorString(error));
@@ -203,28 +203,28 @@ void must_record(cudaError_t error) {
 
 }  // namespace
 
-Graph Candidate::record(uint32_t first_slot, uint32_t slots) {
-  must_record(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+Graph Candidate::capture_calls(uint32_t first_slot, uint32_t slots) {
+  must_capture(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
   for (uint32_t i = 0; i < slots; ++i) launch(first_slot + i);
   const cudaError_t launched = cudaGetLastError();
   cudaGraph_t graph = nullptr;
-  must_record(cudaStreamEndCapture(stream_, &graph));
+  must_capture(cudaStreamEndCapture(stream_, &graph));
   Graph owner(graph);
-  must_record(launched);
+  must_capture(launched);
   return owner;
 }
 
-// Each call is recorded once and alone, and the unit put together from the recordings, so that it
+// Each call is captured once and alone, and the unit put together from the captures, so that it
 // can be any of the calls without the candidate hearing of it. Null where CUDA does not allow that:
-// a call that allocates memory can only be recorded within its unit.
+// a call that allocates memory can only be captured within its unit.
 Graph Candidate::put_together(uint32_t first_slot, uint32_t slots) {
   cudaGraph_t graph = nullptr;
-  must_record(cudaGraphCreate(&graph, 0));
+  must_capture(cudaGraphCreate(&graph, 0));
   Graph unit(graph);
   cudaGraphNode_t last = nullptr;
   for (uint32_t i = 0; i < slots; ++i) {
-    Graph& call = recorded_[first_slot + i];
-    if (call == nullptr) call = record(first_slot + i, 1);
+    Graph& call = captured_[first_slot + i];
+    if (call == nullptr) call = capture_calls(first_slot + i, 1);
     const cudaGraphNode_t before = last;
     if (cudaGraphAddChildGraphNode(&last, graph, &before, i == 0 ? 0 : 1, call.get()) ==
         cudaSuccess) {
@@ -239,15 +239,15 @@ Graph Candidate::put_together(uint32_t first_slot, uint32_t slots) {
 void Candidate::capture(uint32_t first_slot, uint32_t slots) {
   if (unit_ != nullptr) cudaGraphExecDestroy(std::exchange(unit_, nullptr));
   Graph unit = put_together(first_slot, slots);
-  if (unit == nullptr) unit = record(first_slot, slots);
-  must_record(cudaGraphInstantiate(&unit_, unit.get(), 0));
+  if (unit == nullptr) unit = capture_calls(first_slot, slots);
+  must_capture(cudaGraphInstantiate(&unit_, unit.get(), 0));
 }
 
 OwnTimes Candidate::replay() {
   if (unit_ == nullptr) throw Failure(Status::protocol_error, "nothing was captured");
   return clock_.time(stream_, [&] {
     cudaError_t error = cudaSuccess;
-    // On the CPU what was recorded runs now.
+    // On the CPU what was captured runs now.
     call_foreign([&] { error = cudaGraphLaunch(unit_, stream_); });
     check_cuda(error, "launching the graph");
   });

@@ -64,7 +64,7 @@ class Candidate final : public protocol::Executor {
   using Entry = int (*)(void* const*);
   void line_up_calls(uint32_t slots);
   void launch(uint32_t slot);
-  Graph record(uint32_t first_slot, uint32_t slots);
+  Graph capture_calls(uint32_t first_slot, uint32_t slots);
   Graph put_together(uint32_t first_slot, uint32_t slots);
 
   bool control_;
@@ -74,7 +74,7 @@ class Candidate final : public protocol::Executor {
   protocol::UnitClock clock_;  ///< the first that touches the device
   cudaStream_t stream_ = nullptr;
   cudaMemPool_t pool_ = nullptr;        ///< of cudaMallocAsync
-  std::map<uint32_t, Graph> recorded_;  ///< slot to the graph of its call
+  std::map<uint32_t, Graph> captured_;  ///< slot to the graph of its call
   cudaGraphExec_t unit_ = nullptr;      ///< of the calls that were captured last
   bool weight_table_ = false;
   std::vector<unsigned char> sizes_;

@@ -18,8 +18,8 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// What is recorded into a graph does not run now.
-bool is_recorded(cudaStream_t stream) {
+// What is captured into a graph does not run now.
+bool is_capturing(cudaStream_t stream) {
   static const auto real = next<decltype(&cudaStreamIsCapturing)>("cudaStreamIsCapturing");
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return real(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
@@ -33,7 +33,7 @@ void follow_streams() {}  // linked in, they do
 
 void note_launch(const void* kernel, cudaStream_t stream) {
   note_kernel(kernel);
-  if (!stream_order().watches(stream) || is_recorded(stream)) return;
+  if (!stream_order().watches(stream) || is_capturing(stream)) return;
   const std::string name = last_kernel();
   stream_order().launched(name.empty() ? "a kernel" : "kernel '" + name + "'", stream);
 }

@@ -53,9 +53,9 @@ TEST(Canary, IsExactInFp32InAnyOrder) {
     for (int64_t k = depth; k-- > 0;) {
       backwards += given[0].select(1, k).unsqueeze(1) * given[1].select(0, k).unsqueeze(0);
     }
-    EXPECT_TRUE(at::equal(backwards.to(at::kDouble), right.oracle(0)));
-    EXPECT_FALSE(right.compare_exact(0, backwards).worst);
-    EXPECT_LE(right.oracle(0).max().item<double>(), 0x1p20);
+    EXPECT_TRUE(at::equal(backwards.to(at::kDouble), right.whole_oracle(0)));
+    EXPECT_FALSE(right.compare_integers(0, backwards).worst);
+    EXPECT_LE(right.whole_oracle(0).max().item<double>(), 0x1p20);
   }
 }
 
@@ -67,7 +67,7 @@ TEST(Canary, MissesNoTerm) {
   const Expectation right(task, {}, given, 1);
   const Tensor shorter =
       at::matmul(given[0].narrow(1, 0, depth - 1), given[1].narrow(0, 0, depth - 1));
-  EXPECT_TRUE(right.compare_exact(0, shorter).worst);
+  EXPECT_TRUE(right.compare_integers(0, shorter).worst);
 }
 
 TEST(Canary, SeesSumsThatAreKeptIn16Bits) {
@@ -90,8 +90,8 @@ TEST(Canary, SeesSumsThatAreKeptIn16Bits) {
         wide += term.to(at::kFloat);
         narrow += term;
       }
-      EXPECT_FALSE(right.compare_exact(0, wide.to(type)).worst);
-      EXPECT_TRUE(right.compare_exact(0, narrow).worst);
+      EXPECT_FALSE(right.compare_integers(0, wide.to(type)).worst);
+      EXPECT_TRUE(right.compare_integers(0, narrow).worst);
     }
   }
 }

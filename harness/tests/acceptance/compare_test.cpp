@@ -27,7 +27,7 @@ TensorSpec output_like(const Tensor& t) {
   return output<T>("y", t.sizes().vec());
 }
 
-// As the judge compares, with a library that is exact up to rounding.
+// As the judge compares, with a LibTorch that is exact up to rounding.
 Comparison compare(const Tensor& got, const Tensor& oracle) {
   return Spread(output_like(oracle), oracle.to(at::kFloat), oracle).compare(got);
 }
@@ -41,7 +41,7 @@ TEST(Compare, AcceptsTheRoundedOracle) {
   EXPECT_EQ(c.elements, 10000);
   EXPECT_LT(c.error, u);
   EXPECT_GT(c.error, 0);
-  EXPECT_NEAR(c.bound, 4 * u, u) << "one rounding of the output, and the library's";
+  EXPECT_NEAR(c.bound, 4 * u, u) << "one rounding of the output, and LibTorch's";
 }
 
 TEST(Compare, RejectsOneElementOffInAMillion) {
@@ -74,7 +74,7 @@ TEST(Compare, FollowsTheLibrarysOwnError) {
   const Tensor oracle = wave(10000);
   Spread spread(output_like(oracle), (oracle * (1 + 1e-5)).to(at::kFloat), oracle);
   const auto off_by = [&](double e) { return spread.compare((oracle * (1 + e)).to(at::kFloat)); };
-  EXPECT_NEAR(off_by(0).library_error, 1e-5, 1e-7);
+  EXPECT_NEAR(off_by(0).torch_error, 1e-5, 1e-7);
   EXPECT_NEAR(off_by(2e-5).bound, whole_limit * 1e-5, 1e-6);
   EXPECT_FALSE(off_by(3.5e-5).worst);
   EXPECT_TRUE(off_by(4.5e-5).worst);
@@ -201,7 +201,7 @@ TEST(Compare, TakesNoByteButOneForTrue) {
 TEST(CompareExact, AllowsLessThanHalfAUnit) {
   const Tensor oracle = doubles({100000, 4097, 0, 12345});
   const TensorSpec spec = output_like(oracle);
-  const Tolerance tolerance = exact_tolerance(spec, oracle.to(at::kFloat), oracle);
+  const Tolerance tolerance = integer_tolerance(spec, oracle.to(at::kFloat), oracle);
   const auto off_by = [&](double e) {
     return compare_output(spec, (oracle + doubles({0, e, 0, 0})).to(at::kFloat), oracle, tolerance);
   };
@@ -213,9 +213,9 @@ TEST(CompareExact, AllowsLessThanHalfAUnit) {
 
 TEST(CompareExact, AsksNoMoreThanTheLibraryGives) {
   const Tensor oracle = doubles({100000, 4097});
-  const Tensor library = floats({100000.25, 4097});
+  const Tensor torch = floats({100000.25, 4097});
   const TensorSpec spec = output_like(oracle);
-  const Tolerance tolerance = exact_tolerance(spec, library, oracle);
+  const Tolerance tolerance = integer_tolerance(spec, torch, oracle);
   EXPECT_FALSE(compare_output(spec, floats({100001.5, 4097}), oracle, tolerance).worst);
   EXPECT_TRUE(compare_output(spec, floats({100003, 4097}), oracle, tolerance).worst);
 }
@@ -224,10 +224,10 @@ TEST(CompareExact, AllowsTwoRoundingsIn16Bits) {
   const Tensor oracle = doubles({30000, 257});
   TensorSpec spec = output_like(oracle);
   spec.dtype = at::kBFloat16;
-  const Tensor library = oracle.to(at::kBFloat16);
-  const Tolerance tolerance = exact_tolerance(spec, library, oracle);
-  EXPECT_FALSE(compare_output(spec, library, oracle, tolerance).worst);
-  EXPECT_FALSE(compare_output(spec, library + 0.0, oracle, tolerance).worst);
+  const Tensor torch = oracle.to(at::kBFloat16);
+  const Tolerance tolerance = integer_tolerance(spec, torch, oracle);
+  EXPECT_FALSE(compare_output(spec, torch, oracle, tolerance).worst);
+  EXPECT_FALSE(compare_output(spec, torch + 0.0, oracle, tolerance).worst);
   const Tensor far = doubles({30500, 257}).to(at::kBFloat16);
   EXPECT_TRUE(compare_output(spec, far, oracle, tolerance).worst);
 }

@@ -1,4 +1,4 @@
-// Families of inputs, and what a library that fails means for them.
+// Families of inputs, and what a LibTorch that fails means for them.
 #include "judge/acceptance/families.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(Families, HoldWhatTheirNamesSay) {
   EXPECT_LT(drawn("negative", shape).max().item<float>(), 0);
   EXPECT_LT(drawn("far_negative", shape).max().item<float>(), -9.9e3);
   EXPECT_GT(drawn("positive", shape).min().item<float>(), 0);
-  EXPECT_GT(drawn("spread", shape).max().item<float>(), 88);
+  EXPECT_GT(drawn("large_deviation", shape).max().item<float>(), 88);
   const at::Tensor zeros = drawn("zeros", shape);
   EXPECT_GT(count(zeros.eq(0).logical_and(zeros.signbit())), 1000) << "zeros below zero";
   EXPECT_GT(count(zeros.eq(0).logical_and(zeros.signbit().logical_not())), 1000);
@@ -55,8 +55,8 @@ TEST(Families, HoldWhatTheirNamesSay) {
 TEST(Families, AtLargeSizesNoneNeedsSumsWithoutRounding) {
   std::vector<std::string> names;
   for (const Family& family : for_large_sizes(families())) names.push_back(family.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"upstream", "wide", "far_negative", "spread", "zeros",
-                                             "dominated"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"upstream", "wide", "far_negative", "large_deviation",
+                                             "zeros", "dominated"}));
 }
 
 TEST(Families, HalfOfTheGroupsAreNearlyConstant) {
@@ -105,12 +105,12 @@ TEST(Expectation, AllowsWhatRoundingCostsWhereTheLibraryIsRightByChance) {
   x[7] = 100.25;
   const auto compare = [&](int64_t element, double value) {
     Expectation right(task, SizeBytes(sizeof(NoSizes)), {x}, 1);
-    y = right.library(0).clone();
+    y = right.torch(0).clone();
     y[element] = value;
     return right.compare(0, y);
   };
   EXPECT_FALSE(compare(7, 0.75 + 1e-5).worst);
-  EXPECT_GT(compare(7, 0.75 + 1e-5).noisy_runs, 0) << "the library has no error here";
+  EXPECT_GT(compare(7, 0.75 + 1e-5).noisy_runs, 0) << "LibTorch has no error here";
   EXPECT_TRUE(compare(7, 0.77).worst);
   EXPECT_TRUE(compare(8, 0.25).worst);
   EXPECT_EQ(compare(8, 0.25).noisy_runs, 32);
@@ -141,7 +141,7 @@ TEST(Expectation, HoldsForAMillionTermsOneAfterTheOther) {
 }
 
 TEST(Expectation, SaysNothingWhereRoundingDecides) {
-  // As a deep network with large weights: what comes out hardly depends on the library's error.
+  // As a deep network with large weights: what comes out hardly depends on LibTorch's error.
   const auto reference = [](const std::vector<Tensor>& given) {
     return std::vector<Tensor>{at::sin(given[0] * 1e6)};
   };

@@ -65,7 +65,7 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
                 .is_part = current->taken_apart > 0,
                 .arguments = {stack->end() - static_cast<std::ptrdiff_t>(schema.arguments().size()),
                               stack->end()},
-                .library = [&op](Values arguments) {
+                .torch = [&op](Values arguments) {
                   op.callBoxed(&arguments);
                   return arguments.at(0).toTensor();
                 }};
@@ -99,7 +99,7 @@ Tensor with_operands(const Operator& op, Change change) {
     c10::IValue& operand = arguments[op.rule->operands[i]];
     operand = change(operand.toTensor(), i);
   }
-  return op.library(std::move(arguments));
+  return op.torch(std::move(arguments));
 }
 
 Tensor truncated_to_tf32(const Tensor& t) {
@@ -188,7 +188,7 @@ Tensor off_by(const Tensor& y, double share) {
 Habit rough(std::string name, double share, std::set<std::string> functions) {
   return {std::move(name), [=](const Operator& op) -> Result {
             if (!functions.contains(op.name)) return {};
-            return off_by(op.library(op.arguments), share);
+            return off_by(op.torch(op.arguments), share);
           }};
 }
 
@@ -274,7 +274,7 @@ Result wrong_divisor(const Operator& op) {
   if (op.name != "mean" && !is_pool) return {};
   const double n = op.rule->terms(op.arguments);
   if (n < 3) return {};
-  return op.library(op.arguments) * (is_pool ? n / (n + 1) : n / (n - 1));
+  return op.torch(op.arguments) * (is_pool ? n / (n + 1) : n / (n - 1));
 }
 
 }  // namespace
@@ -296,7 +296,7 @@ Habit taken_apart() {
   return {"taken apart", [](const Operator& op) -> Result {
             const bool has_parts = op.rule != nullptr && op.rule->parts != nullptr;
             if (has_parts || !op.is(OperatorKind::one_rounding)) return {};
-            return op.library(op.arguments);
+            return op.torch(op.arguments);
           }};
 }
 
@@ -361,7 +361,7 @@ Habit factor_of_1001() {
   return {"factor 1.001", [](const Operator& op) -> Result {
             const bool is_factor = (op.name == "mul" || op.name == "div") && !op.is_part;
             if (!is_factor || !has_number(op)) return {};
-            return op.library(op.arguments) * 1.001;
+            return op.torch(op.arguments) * 1.001;
           }};
 }
 

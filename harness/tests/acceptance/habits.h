@@ -19,8 +19,8 @@ struct Operator {
   const OperatorRule* rule;  ///< nullptr: unknown
   bool is_part;              ///< of a norm, softmax or other operator that is taken apart
   std::vector<c10::IValue> arguments;
-  /// What the library gives for such arguments: the first result.
-  std::function<at::Tensor(std::vector<c10::IValue>)> library;
+  /// What LibTorch gives for such arguments: the first result.
+  std::function<at::Tensor(std::vector<c10::IValue>)> torch;
 
   bool is(OperatorKind kind) const { return rule != nullptr && rule->kind == kind; }
   at::Tensor tensor(size_t argument) const { return arguments.at(argument).toTensor(); }
@@ -42,7 +42,7 @@ struct WithHabit {
 WithHabit with_habit(const Habit& habit, const std::function<std::vector<at::Tensor>()>& run);
 
 /// Right ones.
-Habit taken_apart();  ///< each operator as the library computes it
+Habit taken_apart();  ///< each operator as LibTorch computes it
 /// @param matrix_products whether those have them, too, and not convolutions alone
 Habit tf32_operands(bool truncated, bool matrix_products);
 Habit fast_intrinsics();  ///< exp2 for exp, 1 - 2 / (1 + exp(2 x)) for tanh, two roundings of it

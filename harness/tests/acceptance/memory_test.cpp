@@ -106,7 +106,7 @@ TEST(Slicing, ReadsAnyRange) {
   const Tensor whole = task.reference(task.full, in_fp64(given)).at(0).reshape(-1);
   for (const int64_t bytes : {int64_t{1}, slicing->bytes(task, task.full), 30 * gib}) {
     slicing->set_slice_bytes(bytes);
-    const Expected oracle = slicing->oracle(task, task.full, given).at(0);
+    const Oracle oracle = slicing->oracle(task, task.full, given).at(0);
     ASSERT_EQ(oracle.numel(), whole.numel());
     for (const auto& [first, count] : std::vector<std::pair<int64_t, int64_t>>{
              {0, whole.numel()}, {whole.numel() - 1, 1}, {1, 20000}, {7936, 7936}, {0, 1}}) {
@@ -235,7 +235,7 @@ void expect_same(const Comparison& a, const Comparison& b, bool bit_for_bit) {
   };
   EXPECT_PRED2(close, a.error, b.error);
   EXPECT_PRED2(close, a.bound, b.bound);
-  EXPECT_PRED2(close, a.library_error, b.library_error);
+  EXPECT_PRED2(close, a.torch_error, b.torch_error);
   EXPECT_PRED2(close, a.max_abs_error, b.max_abs_error);
   ASSERT_EQ(a.worst.has_value(), b.worst.has_value());
   if (!a.worst) return;
@@ -271,17 +271,17 @@ TEST(EveryTask, IsComparedInSlicesAsInOnePiece) {
       const Expectation whole(task, *sizes, given, 1);
       const Expectation pieces(task, *sizes, given, 1, {.slicing = slicing});
       for (size_t i = 0; i < whole.outputs().size(); ++i) {
-        const Tensor off = whole.oracle(i) - pieces.oracle(i);
-        const bool equal = at::equal(whole.oracle(i), pieces.oracle(i));
+        const Tensor off = whole.whole_oracle(i) - pieces.whole_oracle(i);
+        const bool equal = at::equal(whole.whole_oracle(i), pieces.whole_oracle(i));
         if (!equal) {
-          EXPECT_LE(off.norm().item<double>(), 1e-14 * whole.oracle(i).norm().item<double>());
+          EXPECT_LE(off.norm().item<double>(), 1e-14 * whole.whole_oracle(i).norm().item<double>());
         }
-        const Tensor right = whole.library(i), wrong = right.flip(-1).contiguous();
+        const Tensor right = whole.torch(i), wrong = right.flip(-1).contiguous();
         for (const Tensor& got : {right, wrong}) {
           const auto compare = [&](const Expectation& e) {
             const TensorSpec& spec = e.outputs()[i];
-            return at::isFloatingType(spec.dtype) ? Spread(spec, right, e.exact(i)).compare(got)
-                                                  : compare_output(spec, got, e.exact(i), {});
+            return at::isFloatingType(spec.dtype) ? Spread(spec, right, e.oracle(i)).compare(got)
+                                                  : compare_output(spec, got, e.oracle(i), {});
           };
           expect_same(compare(whole), compare(pieces), equal);
         }

@@ -37,7 +37,7 @@ TEST(Mixes, GiveEachFamilyItsRows) {
   at::Generator rng = make_rng(at::kCPU, 7);
   const std::vector<TensorSpec> tensors = {input<float>("x", {6, 9, 12}), output<float>("y", {6})};
   for (const int64_t dimension : {0, 1, 5}) {
-    const Mix mix = in_turn(some, dimension, tensors);
+    const Mix mix = divide(some, dimension, tensors);
     EXPECT_EQ(mix.name, "negative, ties, offset along dimension " + std::to_string(dimension));
     const int64_t along = std::min<int64_t>(dimension, 2);
     at::Tensor x = at::full({6, 9, 12}, NAN);
@@ -51,7 +51,7 @@ TEST(Mixes, GiveEachFamilyItsRows) {
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{2}, Shape{0}, Shape{3, 0}, Shape{1, 2, 1}}) {
     at::Tensor x = at::full(shape, NAN);
     const TensorSpec spec = input<float>("x", shape);
-    in_turn(some, 0, {spec, output<float>("y", shape)}).fill(spec, x, rng);
+    divide(some, 0, {spec, output<float>("y", shape)}).fill(spec, x, rng);
     EXPECT_TRUE(at::isfinite(x).all().item<bool>());
   }
 }
@@ -104,7 +104,7 @@ TEST(Mixes, ALargeFamilyDoesNotHideASmallOneInNumbers) {
                 .divided = {"x"},
                 .samples = 32};
   Expectation right(task, {}, {x}, 1, {}, first_rows(mix));
-  Tensor got = right.library(0).clone();
+  Tensor got = right.torch(0).clone();
   EXPECT_FALSE(judge_mix(right, mix, {got}));
   got[20] += 1e-4;
   const auto found = judge_mix(right, mix, {got});
@@ -137,7 +137,7 @@ TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
   at::Generator rng = make_rng(at::kCPU, 3);
   for (const Family& family : families()) {
     if (!family.fill) continue;
-    const Mix mix = in_turn({family}, 0, task.tensors({}));
+    const Mix mix = divide({family}, 0, task.tensors({}));
     Tensor x = at::empty({32, terms});
     mix.fill(task.tensors({})[0], x, rng);
     Tensor got = at::empty_like(x);
@@ -151,7 +151,7 @@ TEST(Mixes, AllowForSumsOfEqualValuesInFloats) {
   }
 }
 
-// All rows add the same b, whose sum goes far and comes back to nearly zero. The library is exact.
+// All rows add the same b, whose sum goes far and comes back to nearly zero. LibTorch is exact.
 TEST(Mixes, AllowForSumsInFloatsThatEndNearZero) {
   constexpr int64_t rows = 32, terms = 1 << 14;
   const auto product = [](const std::vector<Tensor>& given) {
@@ -170,7 +170,7 @@ TEST(Mixes, AllowForSumsInFloatsThatEndNearZero) {
   const Mix mix{.name = "one in b", .families = {{"one", nullptr}}};
   Expectation right(task, {}, {a, b}, 1);
   EXPECT_FALSE(judge_mix(right, mix, {got}));
-  EXPECT_GT(right.compare(0, got).noisy_runs, 0) << "the library has no error here";
+  EXPECT_GT(right.compare(0, got).noisy_runs, 0) << "LibTorch has no error here";
   got = rounded_to_tf32(a).matmul(rounded_to_tf32(b));
   EXPECT_TRUE(judge_mix(right, mix, {got}));
 }
@@ -178,27 +178,27 @@ TEST(Mixes, AllowForSumsInFloatsThatEndNearZero) {
 TEST(Mixes, AreJudgedAsAWholeWhereOutputsHaveNoSamples) {
   const std::vector<TensorSpec> tensors = {input<float>("x", {32, 64}), output<float>("y", {64}),
                                            output<float>("z", {32})};
-  const Mix mix = in_turn({{"one", nullptr}, {"two", nullptr}}, 0, tensors);
-  ASSERT_EQ(shares_of(mix, tensors[1]).size(), 1);
-  EXPECT_EQ(shares_of(mix, tensors[1])[0].inputs, "one, two along dimension 0");
-  ASSERT_EQ(shares_of(mix, tensors[2]).size(), 2);
-  EXPECT_EQ(shares_of(mix, tensors[2])[1].first, 16);
-  EXPECT_EQ(shares_of(mix, tensors[2])[1].of(tensors[2]).shape, Shape{16});
+  const Mix mix = divide({{"one", nullptr}, {"two", nullptr}}, 0, tensors);
+  ASSERT_EQ(sample_ranges(mix, tensors[1]).size(), 1);
+  EXPECT_EQ(sample_ranges(mix, tensors[1])[0].inputs, "one, two along dimension 0");
+  ASSERT_EQ(sample_ranges(mix, tensors[2]).size(), 2);
+  EXPECT_EQ(sample_ranges(mix, tensors[2])[1].first, 16);
+  EXPECT_EQ(sample_ranges(mix, tensors[2])[1].of(tensors[2]).shape, Shape{16});
 }
 
 TEST(Mixes, GiveNoSumValuesOfSeveralFamilies) {
   const std::vector<Family> two = {{"one", nullptr}, {"two", nullptr}};
   using Names = std::vector<std::string>;
   const auto mix_of = [&](const Shape& a, const Shape& b, const Shape& c) {
-    return in_turn(two, 0, {input<float>("a", a), input<float>("b", b), output<float>("c", c)});
+    return divide(two, 0, {input<float>("a", a), input<float>("b", b), output<float>("c", c)});
   };
   for (const int64_t depth : {5, 8}) {  // the second is square
     const Mix product = mix_of({8, depth}, {depth, 8}, {8, 8});
     EXPECT_EQ(product.divided, Names{"a"}) << depth;
     EXPECT_EQ(product.name, "one, two along dimension 0, one in b");
-    const std::vector<Share> shares = shares_of(product, output<float>("c", {8, 8}));
-    ASSERT_EQ(shares.size(), 2);
-    EXPECT_EQ(shares[1].inputs, "two in samples 4 to 7, one in b");
+    const std::vector<SampleRange> ranges = sample_ranges(product, output<float>("c", {8, 8}));
+    ASSERT_EQ(ranges.size(), 2);
+    EXPECT_EQ(ranges[1].inputs, "two in samples 4 to 7, one in b");
   }
   EXPECT_EQ(mix_of({4, 8, 5}, {4, 5, 8}, {4, 8, 8}).divided, (Names{"a", "b"}));
   EXPECT_EQ(mix_of({8}, {8, 5}, {8, 5}).divided, (Names{"a", "b"}));

@@ -131,8 +131,8 @@ TEST(Precision, RoundingIsAllowedAtSizesWhereTheReferenceCallsNoProduct) {
   }
 }
 
-// What a spike of the inputs made large is off in proportion, also where a library that does not
-// round, as on the CPU, is not.
+// What a spike of the inputs made large is off in proportion, also where LibTorch does not round,
+// as on the CPU, and so is not.
 TEST(Precision, RoundingOfSpikesIsAllowedWhereRoundingIs) {
   const Task task =
       small_task({input<float>("a", {4096, 64}).with(normal()),

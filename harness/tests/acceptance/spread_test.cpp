@@ -84,7 +84,7 @@ TEST(Spread, OfFewElementsHasNoWhole) {
 TEST(Spread, AllowsOneElementInAMillionTwiceAsMuch) {
   const Tensor y = at::full({2, elements_of_a_stray}, 8.0, at::kDouble);
   const Tensor one = at::full_like(y, 1e-4);
-  Spread noisy = exact(y), by_library(output_like(y), (y + 1e-4).to(at::kFloat), y);
+  Spread noisy = exact(y), by_torch(output_like(y), (y + 1e-4).to(at::kFloat), y);
   add_moves(noisy, y, one, -one);
   const auto wrong = [&](Spread& spread, int64_t elements, double spreads) {
     Tensor got = y.to(at::kFloat);
@@ -92,7 +92,7 @@ TEST(Spread, AllowsOneElementInAMillionTwiceAsMuch) {
     got.view(-1).narrow(0, 7, elements).add_(spreads * std::sqrt(3) * 1e-4);
     return spread.compare(got).worst.has_value();
   };
-  for (Spread* spread : {&by_library, &noisy}) {
+  for (Spread* spread : {&by_torch, &noisy}) {
     EXPECT_FALSE(wrong(*spread, 1, 7));
     EXPECT_FALSE(wrong(*spread, 2, 12)) << "there are two million";
     EXPECT_TRUE(wrong(*spread, 3, 12));
@@ -206,9 +206,9 @@ class NearTie : public ::testing::TestWithParam<bool> {
     right_.emplace(task_, task_.full, std::vector<Tensor>{x_, w_}, 7, plan);
   }
 
-  Tensor library() const { return right_->library(0).clone(); }
+  Tensor torch() const { return right_->torch(0).clone(); }
   // From what the row should be to the weights at 8.
-  Tensor to_other(int64_t row) const { return w_[8] - right_->library(0)[row]; }
+  Tensor to_other(int64_t row) const { return w_[8] - right_->torch(0)[row]; }
   bool is_right(const Tensor& got) { return !right_->compare(0, got).worst; }
 
   Task task_ = largest_score();
@@ -217,10 +217,10 @@ class NearTie : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(NearTie, AllowsBothAndWhatLiesBetween) {
-  EXPECT_TRUE(is_right(library()));
-  EXPECT_EQ(right_->compare(0, library()).noisy_runs, 0);
+  EXPECT_TRUE(is_right(torch()));
+  EXPECT_EQ(right_->compare(0, torch()).noisy_runs, 0);
   for (const double share : {0.5, 1.0}) {
-    Tensor got = library();
+    Tensor got = torch();
     got[3] += share * to_other(3);
     EXPECT_TRUE(is_right(got)) << share;
     EXPECT_GT(right_->compare(0, got).noisy_runs, 0);
@@ -228,13 +228,13 @@ TEST_P(NearTie, AllowsBothAndWhatLiesBetween) {
 }
 
 TEST_P(NearTie, AllowsNoOtherRow) {
-  Tensor another_row = library(), in_proportion = library();
+  Tensor another_row = torch(), in_proportion = torch();
   another_row[4] += to_other(4);
   EXPECT_FALSE(is_right(another_row));
   in_proportion.narrow(0, 4, 2).mul_(1 + 0x1p-11);
   EXPECT_FALSE(is_right(in_proportion)) << "as products of rounded operands are off";
   for (const double value : {NAN, INFINITY, -INFINITY}) {
-    Tensor got = library();
+    Tensor got = torch();
     got[5][5] = value;
     EXPECT_FALSE(is_right(got)) << value;
   }
@@ -251,7 +251,7 @@ struct Rows {
 };
 using LaunchOnRows = void(const Rows&, const float*, float*, cudaStream_t);
 
-// What is left of large numbers, clamped; the library is right by chance.
+// What is left of large numbers, clamped; LibTorch is right by chance.
 TEST(Expectation, LooksAgainAtSomePiecesOfAnOutputOfGigabytes) {
   const auto tensors = [](const Rows& s) {
     return std::tuple{input<float>("x", {s.rows, s.columns}),
@@ -262,7 +262,7 @@ TEST(Expectation, LooksAgainAtSomePiecesOfAnOutputOfGigabytes) {
       define<LaunchOnRows>("Elementwise", tensors, reference, SizeSets<Rows>{{3, 8}, {5, 7}});
   const Tensor x = at::full({96, 64}, 100.25);
   Expectation right(task, task.full, {x}, 1, {.piece_bytes = 4096});
-  Tensor got = right.library(0).clone();
+  Tensor got = right.torch(0).clone();
   got.narrow(0, 40, 20).add_(1e-5);
   const Comparison c = right.compare(0, got);
   EXPECT_FALSE(c.worst);

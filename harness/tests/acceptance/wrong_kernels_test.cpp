@@ -61,9 +61,9 @@ std::vector<Call> calls_of(const Task& task) {
   for (const Family& family : families()) {
     if (!family.fill) continue;
     filling.push_back(family);
-    add(in_turn({family}, 0, tensors));
+    add(divide({family}, 0, tensors));
   }
-  add(in_turn(filling, 0, tensors));
+  add(divide(filling, 0, tensors));
   return calls;
 }
 

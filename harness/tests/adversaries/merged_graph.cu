@@ -1,4 +1,4 @@
-// While it is recorded as a graph, its first call launches a kernel that works through a list, and
+// While it is captured as a graph, its first call launches a kernel that works through a list, and
 // all further calls only put themselves on that list.
 // Task: level1/012_matmul_with_diagonal_matrices
 // Expected: cheat or incorrect
@@ -36,7 +36,7 @@ __global__ void scale_rows_of_all(const volatile List* list, int64_t columns) {
 void task::launch(const Sizes& s, const float* a, const float* b, float* c, cudaStream_t stream) {
   static List* list = nullptr;
   if (list == nullptr) {
-    // Not while a recording runs, where this is not allowed.
+    // Not within a capture, where this is not allowed.
     cudaMallocHost(&list, sizeof(List));
     list->count = 0;
   }

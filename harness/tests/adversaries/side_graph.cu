@@ -1,4 +1,4 @@
-// Launches a recorded graph on a stream that nobody waits for.
+// Launches a captured graph on a stream that nobody waits for.
 // Task: level1/019_relu
 // Expected: incorrect or cheat
 // Backends: cuda
@@ -13,11 +13,11 @@ void task::launch(const Sizes& s, const float* x, float* y, cudaStream_t stream)
   if (side == nullptr) cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);
   cudaGraphExec_t& graph = graphs[{x, y}];
   if (graph == nullptr) {
-    cudaGraph_t recorded = nullptr;
+    cudaGraph_t captured = nullptr;
     cudaStreamBeginCapture(side, cudaStreamCaptureModeThreadLocal);
     honest(s, x, y, side);
-    cudaStreamEndCapture(side, &recorded);
-    cudaGraphInstantiate(&graph, recorded, 0);
+    cudaStreamEndCapture(side, &captured);
+    cudaGraphInstantiate(&graph, captured, 0);
   }
   if (stream != nullptr) cudaGraphLaunch(graph, side);
 }

@@ -19,9 +19,9 @@ class BenchmarksTest : public testing::Test {
     flags.insert(flags.begin(), "--benchmark_filter=.");  // flags outlive who set them
     return Benchmarks("seed.level1.019_relu", "level1.019_relu.bench", std::move(flags));
   }
-  static Chain chain(const std::string& lane, PairingPolicy policy) {
+  static Chain chain(const std::string& lane, EstimatePolicy policy) {
     Chain chain{.lane = lane};
-    chain.pairing = Pairing(policy);
+    chain.estimate = SpeedupEstimate(policy);
     chain.times.calls = 2;
     return chain;
   }
@@ -40,7 +40,7 @@ std::vector<double> values(const Json& file, const std::string& aggregate, const
 }
 
 // Blocks of 2 ms against 4 ms that scatter so that the pilot of 8 asks for 13.
-Block scattered(int i) {
+Abba scattered(int i) {
   const double off = std::exp((i % 2 == 0 ? 1 : -1) * 0.005 * std::sqrt(7.0 / 8));
   return {4e-3, 2e-3 * off, 2e-3 * off, 4e-3};
 }
@@ -66,9 +66,9 @@ TEST_F(BenchmarksTest, EachBlockIsARepetitionThePilotsToo) {
 TEST_F(BenchmarksTest, AChainThatIsTimedAgainReplacesItself) {
   Benchmarks benchmarks = with({});
   Chain first = chain("graph", {.pilot_blocks = 8}), empty = chain("eager", {});
-  benchmarks.run(first, [] { return Block{1, 1, 1, 1}; });
+  benchmarks.run(first, [] { return Abba{1, 1, 1, 1}; });
   Chain again = chain("graph", {.pilot_blocks = 4, .max_blocks = 4});
-  benchmarks.run(again, [] { return Block{6, 2, 2, 6}; });
+  benchmarks.run(again, [] { return Abba{6, 2, 2, 6}; });
   benchmarks.write({&empty, &again}, json_);
   const Json file = read_json(json_);
   const std::vector<double> speedups = values(file, "", "speedup");
@@ -83,7 +83,7 @@ TEST_F(BenchmarksTest, WhatABlockThrowsEndsTheRun) {
   Chain eager = chain("eager", {});
   int blocks = 0;
   EXPECT_THROW(benchmarks.run(eager,
-                              [&]() -> Block {
+                              [&]() -> Abba {
                                 if (++blocks == 3) throw Wrong();
                                 return {1, 1, 1, 1};
                               }),
@@ -112,7 +112,7 @@ TEST_F(BenchmarksTest, ListsLanesOnlyIfItIsAskedTo) {
 TEST_F(BenchmarksTest, TheTableIsAsWideAsItsNames) {
   Benchmarks benchmarks = with({});
   Chain eager = chain("eager", {.pilot_blocks = 1, .max_blocks = 1});
-  benchmarks.run(eager, [] { return Block{1, 1, 1, 1}; });
+  benchmarks.run(eager, [] { return Abba{1, 1, 1, 1}; });
   testing::internal::CaptureStdout();
   benchmarks.print({&eager});
   const std::string table = testing::internal::GetCapturedStdout();
@@ -124,7 +124,7 @@ TEST_F(BenchmarksTest, TheFileOfAFlagIsWrittenToo) {
   const fs::path other = folder_.path() / "out.json";
   Benchmarks benchmarks = with({"--benchmark_out=" + other.string()});
   Chain eager = chain("eager", {.pilot_blocks = 1, .max_blocks = 1});
-  benchmarks.run(eager, [] { return Block{1, 1, 1, 1}; });
+  benchmarks.run(eager, [] { return Abba{1, 1, 1, 1}; });
   benchmarks.write({&eager}, "");
   EXPECT_EQ(values(read_json(other), "", "speedup"), std::vector<double>{1});
 }

@@ -25,7 +25,7 @@ RunnerSession runner(const std::string& how, SharedMemory& memory) {
 // With it some inputs come late in the first block, when the candidate's runner is ready.
 constexpr uint64_t seed = 2;
 
-Problem problem(const Task& task, SharedMemory& memory, Phases& phases) {
+TimedTask timed_task(const Task& task, SharedMemory& memory, Phases& phases) {
   return {task, SizeBytes(sizeof(NoSizes)), InputKind::standard, seed, memory, phases};
 }
 
@@ -38,7 +38,7 @@ Verdict verdict_on(const std::string& how, int64_t memory_bytes, std::optional<i
   Phases phases;
   const DuelPlan plan{.memory_bytes = memory_bytes, .tolerances = {Tolerance{}}};
   try {
-    Duel duel(problem(task, *memory, phases), plan, reference, candidate,
+    Duel duel(timed_task(task, *memory, phases), plan, reference, candidate,
               {.seconds = 0, .calls = 3}, calls);
     EXPECT_EQ(duel.calls_per_unit(), memory_bytes == 0 ? 1 : calls.value_or(3));
     EXPECT_EQ(duel.select(LaunchMode::stream), "");
@@ -74,8 +74,9 @@ TEST(Duel, CallsFollowWhatBlocksShow) {
   const auto memory = make_shared_memory();
   RunnerSession reference = runner("honest", *memory), candidate = runner("honest", *memory);
   Phases phases;
-  Duel duel(problem(task, *memory, phases), {.memory_bytes = plenty, .tolerances = {Tolerance{}}},
-            reference, candidate, {.seconds = 0, .calls = 2}, std::nullopt);
+  Duel duel(timed_task(task, *memory, phases),
+            {.memory_bytes = plenty, .tolerances = {Tolerance{}}}, reference, candidate,
+            {.seconds = 0, .calls = 2}, std::nullopt);
   const UnitSize size{.seconds = 3e-3, .calls = 1};
   EXPECT_FALSE(duel.fit_calls(size, 0.5e-3, 1e-3, 3)) << "not much more than two";
   EXPECT_TRUE(duel.fit_calls(size, 0.1e-3, 1e-3, 3));
@@ -93,8 +94,8 @@ TEST(Duel, AControlIsTimedWithoutBeingRight) {
     RunnerSession control({.command = {KB_RUNNER, "--control"}, .trusted = true}, *memory);
     Phases phases;
     const DuelPlan plan{.memory_bytes = plenty, .tolerances = {Tolerance{}}, .control = is_control};
-    Duel duel(problem(task, *memory, phases), plan, reference, control, {.seconds = 0, .calls = 3},
-              3);
+    Duel duel(timed_task(task, *memory, phases), plan, reference, control,
+              {.seconds = 0, .calls = 3}, 3);
     for (const LaunchMode mode : {LaunchMode::stream, LaunchMode::graph}) {
       ASSERT_EQ(duel.select(mode), "");
       if (is_control) {

@@ -173,9 +173,9 @@ TEST(Selection, TriesAChangeOfABlockInFewKernels) {
     all.push_back(mutant(std::string(task) + "b", task, "tail", "block.cuh"));
     all.push_back(mutant(std::string(task) + "o", task, "tail", std::string(task) + "/k.cu"));
   }
-  const auto kernels = [&](size_t most, uint64_t seed) {
+  const auto kernels = [&](size_t most, uint64_t rng_seed) {
     std::vector<std::string> of_block;
-    const auto changes = by_change(all, most, seed);
+    const auto changes = by_change(all, most, rng_seed);
     EXPECT_EQ(changes.size(), 4u);
     for (const Change& change : changes) {
       if (change.front().file != "block.cuh") {

@@ -17,7 +17,7 @@ def mutate(*arguments: str, task: str = TASK) -> subprocess.CompletedProcess[str
 
 
 def test_mutants_of_a_kernel_are_judged_and_counted(tmp_path: Path) -> None:
-    arguments = ("--sample", "5", "--seed", "3", "-j", "2", "--out", str(tmp_path))
+    arguments = ("--sample", "5", "--rng-seed", "3", "-j", "2", "--out", str(tmp_path))
     done = mutate(*arguments)
     assert done.returncode in (0, 1), done.stderr
     mutants = json.loads((tmp_path / "mutants.json").read_text())

@@ -73,13 +73,14 @@ TEST_F(Files, TextThatIsNotUtf8IsStoredAsValidJson) {
 class Results : public Folder {
  protected:
   void SetUp() override {
-    for (const char* file : {"lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner",
-                             "lib/tasks/level1.019_relu.so", "modules/m/level1.019_relu.so"}) {
+    for (const char* file :
+         {"lib/libkb_judge.so", "lib/libkb_reference_library.so", "bin/kb_runner",
+          "lib/tasks/level1.019_relu.so", "modules/m/level1.019_relu.so"}) {
       write(file, file);
     }
     write("manifest.json", R"({"backend": "cpu", "contract": "fp32", "sizes": "24g",
       "required_isolation": "full", "lanes": ["eager"],
-      "harness": ["lib/libkb_judge.so", "lib/libkb_reference.so", "bin/kb_runner"],
+      "harness": ["lib/libkb_judge.so", "lib/libkb_reference_library.so", "bin/kb_runner"],
       "torch": "2.11.0", "source_dir": "/nowhere", "candidates": [
       {"name": "m.level1.019_relu", "run": "m", "sample": null, "level": 1, "task": "019_relu",
        "source": "x.cu", "module": "modules/m/level1.019_relu.so", "build_json": "b.json",

@@ -25,7 +25,7 @@ class ReferenceRunner : public testing::Test {
   ReferenceRunner()
       : workload_(task_, SizeBytes(sizeof(NoSizes)), 4, *memory_), runner_(options(), *memory_) {
     workload_.bind(runner_);
-    runner_.prepare();
+    runner_.call_prepare();
   }
 
   static RunnerOptions options() {

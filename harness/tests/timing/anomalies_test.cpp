@@ -64,11 +64,11 @@ TEST(Clocks, DecideWhereCyclesSayTheOpposite) {
 }
 
 TEST(ReferenceLag, IsWhatTheSecondReferenceUnitTakesMore) {
-  std::vector<Block> blocks(12, Block{.a1 = 2, .b1 = 1, .b2 = 1, .a2 = 2});
+  std::vector<Abba> blocks(12, Abba{.a1 = 2, .b1 = 1, .b2 = 1, .a2 = 2});
   EXPECT_DOUBLE_EQ(reference_lag(blocks), 1);
   blocks[0].a2 = 100;  // an outlier is none of it
   EXPECT_DOUBLE_EQ(reference_lag(blocks), 1);
-  for (Block& block : blocks) block.a2 = 3;
+  for (Abba& block : blocks) block.a2 = 3;
   EXPECT_DOUBLE_EQ(reference_lag(blocks), 1.5);
 }
 

@@ -18,7 +18,7 @@ TEST(Suspicion, HonestTimesHaveNone) {
   EXPECT_EQ(name(find_suspicion(honest())), "");
   UnitTimes times = honest();
   times.calls = 4;
-  times.recorded = true;
+  times.captured = true;
   times.single_call = 0.52 * ms;
   times.reference_lag = 1.05;
   EXPECT_EQ(name(find_suspicion(times)), "");
@@ -35,7 +35,7 @@ TEST(Suspicion, AMemoryPoolMayBeEmptiedAfterTheLastEvent) {
   times.candidate.unit = 25.7 * ms;
   times.candidate.stream = 15.3 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "");
-  times.recorded = true;
+  times.captured = true;
   EXPECT_EQ(name(find_suspicion(times)), "clocks");
 }
 
@@ -104,7 +104,7 @@ TEST(Suspicion, CallsThatShareWork) {
   times.calls = 8;
   times.single_call = 2 * ms;
   EXPECT_EQ(name(find_suspicion(times)), "") << "a call on the stream pays for its launches";
-  times.recorded = true;
+  times.captured = true;
   const auto found = find_suspicion(times);
   EXPECT_EQ(name(found), "single");
   EXPECT_NE(found->evidence.find("a call alone takes 2.000000 ms, but one of 8 only 0.250000 ms"),
@@ -164,15 +164,15 @@ TEST(Suspicion, WhateverElseIsSlowerWithTheCandidate) {
             std::string::npos);
 }
 
-// On an H100 the eager calls of level3/032 took 1.5 to 2.2 ms from bench to bench, recorded ones
+// On an H100 the eager calls of level3/032 took 1.5 to 2.2 ms from bench to bench, captured ones
 // 0.47 ms: once an honest kernel's reference looked slowed three times in a row.
 TEST(Suspicion, WhatRestsOnTheHostsTimesMustShowMoreOften) {
   const Suspicion times{.name = "presence", .evidence = "", .needs_control = true};
   const Suspicion proof{.name = "clocks", .evidence = "", .needs_control = false};
   const double launches = 1.6 * ms, kernels = 0.47 * ms;
   EXPECT_GT(needed_attempts(times, launches, kernels), needed_attempts(times, kernels, kernels));
-  EXPECT_GT(needed_attempts(times, launches, 0), 3) << "a reference that cannot be recorded";
-  EXPECT_EQ(needed_attempts(times, 0, kernels), 3) << "the recorded lane itself";
+  EXPECT_GT(needed_attempts(times, launches, 0), 3) << "a reference that cannot be captured";
+  EXPECT_EQ(needed_attempts(times, 0, kernels), 3) << "the captured lane itself";
   EXPECT_EQ(needed_attempts(proof, launches, kernels), 3);
 }
 

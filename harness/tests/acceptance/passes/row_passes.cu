@@ -29,21 +29,21 @@ constexpr Shape shapes[] = {{1, 1}, {300, 3}, {7, 1024}, {3, 1025}, {2, 9000}, {
 
 template <class T>
 struct Output {
-  std::vector<T> got, library;
-  std::vector<double> exact;
+  std::vector<T> got, torch;
+  std::vector<double> oracle;
   Shape shape;
 
   explicit Output(Shape s) : shape(s) {
     const auto n = static_cast<size_t>(s.rows * s.columns);
-    exact = make<double>(n, [](int i) { return (i * 37 % 65 - 32) / 16.0 + 1e-4 * (i % 7); });
-    got = make<T>(n, [&](int i) { return static_cast<float>(exact[i] * (1 + 1e-3 * (i % 5))); });
-    library = make<T>(n, [&](int i) { return static_cast<float>(exact[i]); });
+    oracle = make<double>(n, [](int i) { return (i * 37 % 65 - 32) / 16.0 + 1e-4 * (i % 7); });
+    got = make<T>(n, [&](int i) { return static_cast<float>(oracle[i] * (1 + 1e-3 * (i % 5))); });
+    torch = make<T>(n, [&](int i) { return static_cast<float>(oracle[i]); });
     if (n < 100) return;
     got[3] = static_cast<T>(INFINITY);
     got[40] = static_cast<T>(NAN);
-    exact[50] = INFINITY, library[50] = got[50] = static_cast<T>(INFINITY);
-    exact[60] = NAN, library[60] = static_cast<T>(NAN);
-    library[70] = static_cast<T>(NAN);
+    oracle[50] = INFINITY, torch[50] = got[50] = static_cast<T>(INFINITY);
+    oracle[60] = NAN, torch[60] = static_cast<T>(NAN);
+    torch[70] = static_cast<T>(NAN);
     std::memset(&got[80], 0xFF, sizeof got[80]);
   }
 };
@@ -51,9 +51,9 @@ struct Output {
 template <class T, class Pass>
 std::vector<typename Pass::Sums> on_host(const Output<T>& y, const Pass& pass) {
   std::vector<typename Pass::Sums> rows(y.shape.rows);
-  for (size_t i = 0; i < y.exact.size(); ++i) {
+  for (size_t i = 0; i < y.oracle.size(); ++i) {
     const auto row = static_cast<int64_t>(i) / y.shape.columns;
-    pass.add(rows[row], y.got[i], y.exact[i], y.library[i], row);
+    pass.add(rows[row], y.got[i], y.oracle[i], y.torch[i], row);
   }
   return rows;
 }
@@ -62,14 +62,14 @@ std::vector<typename Pass::Sums> on_host(const Output<T>& y, const Pass& pass) {
 template <class T, class Pass>
 std::vector<typename Pass::Sums> on_device(const Output<T>& y, const Pass& pass) {
   using Sums = typename Pass::Sums;
-  Buffer<T> got(y.got), library(y.library);
-  Buffer<double> exact(y.exact);
+  Buffer<T> got(y.got), torch(y.torch);
+  Buffer<double> oracle(y.oracle);
   Buffer<Sums> rows(std::vector<Sums>(y.shape.rows));
-  const auto all = static_cast<int64_t>(y.exact.size()), middle = all / 2;
+  const auto all = static_cast<int64_t>(y.oracle.size()), middle = all / 2;
   for (const auto& [first, count] : {std::pair{int64_t{0}, middle}, {middle, all - middle}}) {
     const kb::Elements<T> part{static_cast<T*>(got) + first,
-                               static_cast<T*>(library) + first,
-                               static_cast<double*>(exact) + first,
+                               static_cast<T*>(torch) + first,
+                               static_cast<double*>(oracle) + first,
                                first,
                                count,
                                y.shape.columns};
@@ -90,7 +90,7 @@ void measures() {
     const std::vector<RowSums> expected = on_host(y, measure), rows = on_device(y, measure);
     for (size_t i = 0; i < rows.size(); ++i) {
       KB_EXPECT(same(rows[i].value_squared, expected[i].value_squared));
-      KB_EXPECT(same(rows[i].library_squared, expected[i].library_squared));
+      KB_EXPECT(same(rows[i].torch_squared, expected[i].torch_squared));
       KB_EXPECT(same(rows[i].error_squared, expected[i].error_squared));
       KB_EXPECT(rows[i].largest_error == expected[i].largest_error);
       KB_EXPECT(rows[i].known == expected[i].known);

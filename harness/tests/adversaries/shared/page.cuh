@@ -36,7 +36,7 @@ static Page find_page() {
   return page;
 }
 
-[[maybe_unused]] static bool is_recording(cudaStream_t stream) {
+[[maybe_unused]] static bool is_capturing(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess ||
          status != cudaStreamCaptureStatusNone;

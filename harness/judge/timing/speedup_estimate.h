@@ -27,14 +27,14 @@ struct UnitSize {
 };
 
 /// One ABBA block: seconds of each unit, A the reference, B the candidate.
-struct Block {
+struct Abba {
   double a1, b1, b2, a2;
 
   /// ln(A/B) of the block: linear drift cancels.
   double log_ratio() const;
 };
 
-struct PairingPolicy {
+struct EstimatePolicy {
   int pilot_blocks = 8;  ///< with fewer no 99 % interval is finite
   int max_blocks = 60;
   double max_seconds = 2.0;   ///< of measured time
@@ -56,17 +56,17 @@ struct PairingPolicy {
 /// Statistics 16, 1945): how far the blocks of a pilot scatter decides how many are enough for the
 /// interval's width, once and for all. Looking again and again would stop where an interval is
 /// narrow by chance; stopping on the verdict would multiply false wins.
-class Pairing {
+class SpeedupEstimate {
  public:
-  explicit Pairing(PairingPolicy policy) : policy_(policy), wanted_(policy.pilot_blocks) {}
+  explicit SpeedupEstimate(EstimatePolicy policy) : policy_(policy), wanted_(policy.pilot_blocks) {}
 
-  void add(const Block& block);
+  void add(const Abba& block);
   /// By how many seconds one process took longer than the other to get ready for its units.
   void set_ready_difference(double seconds) { ready_difference_ = seconds; }
   /// How many blocks it takes, those that are there included: the pilot's until it is complete.
   int wanted() const { return wanted_; }
 
-  const std::vector<Block>& blocks() const { return blocks_; }
+  const std::vector<Abba>& blocks() const { return blocks_; }
   /// Seconds of a unit of each arm, estimated as the speed-up is.
   double reference_seconds() const;
   double candidate_seconds() const;
@@ -84,8 +84,8 @@ class Pairing {
   double between_pairs() const;  ///< half-width of what they cannot tell
   int enough() const;            ///< by the pilot's blocks
 
-  PairingPolicy policy_;
-  std::vector<Block> blocks_;
+  EstimatePolicy policy_;
+  std::vector<Abba> blocks_;
   double ready_difference_ = 0;
   int wanted_;
 };

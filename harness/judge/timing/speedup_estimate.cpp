@@ -1,5 +1,5 @@
 // Ratios are estimated on the log scale, where a block's noise is symmetric.
-#include "judge/timing/pairing.h"
+#include "judge/timing/speedup_estimate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,9 @@ double half_width(const Interval& interval) { return (interval.high - interval.l
 
 // Estimated as the speed-up is. A median of all units would not move when one of the two units of
 // most blocks is another, and the speed-up would.
-double unit_seconds(const std::vector<Block>& blocks, double Block::*first, double Block::*second) {
+double unit_seconds(const std::vector<Abba>& blocks, double Abba::*first, double Abba::*second) {
   std::vector<double> logs;
-  for (const Block& block : blocks) {
+  for (const Abba& block : blocks) {
     logs.push_back((std::log(block.*first) + std::log(block.*second)) / 2);
   }
   return std::exp(hodges_lehmann(logs));
@@ -28,48 +28,54 @@ int64_t UnitSize::calls_per_unit(double reference, double candidate) const {
   return std::max(static_cast<int64_t>(std::min(wanted, affordable)), calls);
 }
 
-double Block::log_ratio() const {
+double Abba::log_ratio() const {
   return (std::log(a1) + std::log(a2) - std::log(b1) - std::log(b2)) / 2;
 }
 
-void Pairing::add(const Block& block) {
+void SpeedupEstimate::add(const Abba& block) {
   blocks_.push_back(block);
   const bool pilot_ends = static_cast<int>(blocks_.size()) == policy_.pilot_blocks;
   if (pilot_ends && policy_.pilot_blocks < policy_.max_blocks) wanted_ = enough();
 }
 
-int Pairing::enough() const {
+int SpeedupEstimate::enough() const {
   const int pilot = policy_.pilot_blocks;
   const double times =
       half_width(mean_interval(log_ratios(), policy_.confidence)) / policy_.half_width;
   double seconds = 0;
-  for (const Block& block : blocks_) seconds += block.a1 + block.b1 + block.b2 + block.a2;
+  for (const Abba& block : blocks_) seconds += block.a1 + block.b1 + block.b2 + block.a2;
   const double most = std::min<double>(policy_.max_blocks, policy_.max_seconds / seconds * pilot);
   return std::max(pilot, static_cast<int>(std::min(std::ceil(pilot * times * times), most)));
 }
 
-Interval Pairing::within() const { return signed_rank_interval(log_ratios(), policy_.confidence); }
+Interval SpeedupEstimate::within() const {
+  return signed_rank_interval(log_ratios(), policy_.confidence);
+}
 
-double Pairing::between_pairs() const {
+double SpeedupEstimate::between_pairs() const {
   const double reference = reference_seconds(), candidate = candidate_seconds();
   const double ready = policy_.ready_share * ready_difference_ / std::min(reference, candidate);
   return std::hypot(policy_.pair_half_width, ready,
                     std::hypot(policy_.pair_seconds / reference, policy_.pair_seconds / candidate));
 }
 
-std::vector<double> Pairing::log_ratios() const {
+std::vector<double> SpeedupEstimate::log_ratios() const {
   std::vector<double> out;
-  for (const Block& block : blocks_) out.push_back(block.log_ratio());
+  for (const Abba& block : blocks_) out.push_back(block.log_ratio());
   return out;
 }
 
-double Pairing::reference_seconds() const { return unit_seconds(blocks_, &Block::a1, &Block::a2); }
+double SpeedupEstimate::reference_seconds() const {
+  return unit_seconds(blocks_, &Abba::a1, &Abba::a2);
+}
 
-double Pairing::candidate_seconds() const { return unit_seconds(blocks_, &Block::b1, &Block::b2); }
+double SpeedupEstimate::candidate_seconds() const {
+  return unit_seconds(blocks_, &Abba::b1, &Abba::b2);
+}
 
-double Pairing::speedup() const { return std::exp(hodges_lehmann(log_ratios())); }
+double SpeedupEstimate::speedup() const { return std::exp(hodges_lehmann(log_ratios())); }
 
-Interval Pairing::interval() const {
+Interval SpeedupEstimate::interval() const {
   const double centre = hodges_lehmann(log_ratios());
   const Interval blocks = within();
   const double pairs = between_pairs();
@@ -78,6 +84,6 @@ Interval Pairing::interval() const {
   return {std::exp(centre - low), std::exp(centre + high)};
 }
 
-bool Pairing::more_would_tell() const { return half_width(within()) > between_pairs(); }
+bool SpeedupEstimate::more_would_tell() const { return half_width(within()) > between_pairs(); }
 
 }  // namespace kb
