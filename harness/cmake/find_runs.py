@@ -307,17 +307,12 @@ def find(asked: Asked, paths: list[str]) -> dict[str, Run]:
     """The runs by name, those with mistakes among them."""
     runs: dict[str, Run] = {}
     for path in paths:
-        found = Run()
-        name = name_of(path)
-        known = runs.get(name, found)
-        before = len(known.kernels)
+        run = runs.setdefault(name_of(path), Run())
         try:
-            sort_entry(asked, known, path)
+            sort_entry(asked, run, path)
         except Mistake as mistake:
-            known.mistakes.append(str(mistake))
-        if len(known.kernels) > before or known.mistakes:
-            runs[name] = known
-    return runs
+            run.mistakes.append(str(mistake))
+    return {name: run for name, run in runs.items() if run.kernels or run.mistakes}
 
 
 def quoted(text: str) -> str:
@@ -330,14 +325,14 @@ def watch(root: pathlib.Path, chosen: list[str]) -> Iterator[str]:
     """Commands that let a build look whether files have come or gone. CMake writes the names that a glob has found into
     a script of its own, where a backslash is an error that would stop all builds: with such a name the folders are
     watched instead."""
-    folders = [where for where, _, _ in os.walk(root)]
-    if not any("\\" in name for where, below, files in os.walk(root) for name in below + files):
+    tree = list(os.walk(root))
+    if not any("\\" in name for _, below, files in tree for name in below + files):
         for run in chosen:
             wanted = root / run.rstrip("/")
             yield f"file(GLOB_RECURSE _ CONFIGURE_DEPENDS LIST_DIRECTORIES true {quoted(f'{wanted}/*')})"
             yield f"file(GLOB _ CONFIGURE_DEPENDS LIST_DIRECTORIES true {quoted(str(wanted))})"
         return
-    for folder in folders:
+    for folder, _, _ in tree:
         if "\\" not in folder:
             yield f"set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS {quoted(folder)})"
 

@@ -19,9 +19,8 @@ kb_step_line() {
   local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} spent=$((SECONDS - kb_step_started)) left=
   # The first steps of a build are others than most.
   [ $spent -lt 15 ] || [ $((done * 20)) -lt "$all" ] || left=$(kb_left $((spent * (all - done) / done)))
-  if [ -t 2 ]; then
-    kb_status "building $kb_step: $done of $all steps$left"
-  elif [ $((done * 10 / all)) -gt "$kb_step_told" ]; then
+  # A line of its own for each tenth where there is no terminal.
+  if [ -t 2 ] || [ $((done * 10 / all)) -gt "$kb_step_told" ]; then
     kb_step_told=$((done * 10 / all))
     kb_status "building $kb_step: $done of $all steps$left"
   fi

@@ -24,8 +24,6 @@ kb_no_arguments() {
     "$program" >&2
   exit 2
 }
-# A version as one number: 3.25.1 -> 3025
-kb_version() { printf '%s' "$1" | awk -F. '{print $1 * 1000 + $2}'; }
 
 # kb_check_preset: before anything is downloaded for a preset that is none.
 kb_check_preset() {

@@ -154,11 +154,11 @@ kb_make_venv() {
   fi
 }
 
-# CMake and Ninja that are missing or too old, as wheels.
+# CMake and Ninja that are missing or too old, as wheels. Newer CMakes than that of cmake-wheel.txt warn.
 kb_install_tools() {
   local found wheels=()
   found=$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}') || true
-  [ "$(kb_version "${found:-0}")" -ge 3025 ] || wheels+=("cmake>=3.25,<3.31")  # newer ones warn
+  [ "$(kb_version "${found:-0}")" -ge 3025 ] || wheels+=("$(<tools/setup/cmake-wheel.txt)")
   command -v ninja >/dev/null || wheels+=(ninja)
   [ ${#wheels[@]} -gt 0 ] || return 0
   echo "  CMake ${found:-(none)} is too old or Ninja is missing: ${wheels[*]} from PyPI into .venv"

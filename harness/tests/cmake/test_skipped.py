@@ -19,7 +19,7 @@ CASES = (
         "harness.build.headers.Headers.RealNvcc",
         "[ RUN      ] Headers.RealNvcc\n/a/b.cpp:9: Skipped\nnvcc was not found at configure time\n",
     ),
-    case("kb.test.fleet", "!!! _pytest.outcomes.Exit: skipped: sbatch not installed !!!", "SKIP_RETURN_CODE=77"),
+    case("kb.test.fleet.test_fleet", "!!! _pytest.outcomes.Exit: skipped: sbatch not installed !!!", "SKIP_RETURN_CODE=77"),
     case("seed.level1.001_a.correct", "seed.level1.001_a: degenerate: a constant passes\n", "SKIP_RETURN_CODE=77"),
     case(
         "seed.level1.001_a.bench",
@@ -56,7 +56,7 @@ def test_each_skip_is_listed_with_its_reason(tmp_path: pathlib.Path) -> None:
         "skipped: 5",
         "  harness.build.headers.Headers.RealNvcc: nvcc was not found at configure time",
         "  kb.report.test_page: no chromium on this machine",
-        "  kb.test.fleet: skipped: sbatch not installed",
+        "  kb.test.fleet.test_fleet: skipped: sbatch not installed",
         '  seed.level1.001_a.bench: is not timed: its verdict is "degenerate"',
         "  seed.level1.001_a.correct: degenerate: a constant passes",
     ]
