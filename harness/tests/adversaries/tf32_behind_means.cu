@@ -3,13 +3,11 @@
 // Task: level2/065_conv2d_avg_pool_sigmoid_sum
 // Expected: incorrect
 #include "task.h"
+#include "shared/tf32.cuh"
 
 constexpr int threads = 256;
 
-// To nearest, ten bits of mantissa, as cvt.rna.tf32.f32.
-__device__ float operand(float v, bool rounded) {
-  return rounded ? __int_as_float((__float_as_int(v) + 0x1000) & 0xFFFFE000) : v;
-}
+__device__ float operand(float v, bool rounded) { return rounded ? tf32(v) : v; }
 
 __device__ float block_sum(float v) {
   __shared__ float parts[threads];

@@ -2,15 +2,7 @@
 #pragma once
 
 #include "task.h"
-
-/// Keeps the 10 bits of mantissa that a tensor core reads.
-__device__ inline float tf32(float v) {
-  unsigned bits;
-  memcpy(&bits, &v, sizeof bits);
-  bits = (bits + 0x1000u) & ~0x1FFFu;
-  memcpy(&v, &bits, sizeof bits);
-  return v;
-}
+#include "tf32.cuh"
 
 /// What one pair of elements adds to an element of C.
 __device__ float product(float a, float b);
